@@ -1,0 +1,190 @@
+"""The doors for Python code: explore a program, check it, replay a failure."""
+
+import functools
+import inspect
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from mazurka.core import event as compiled_or_not
+from mazurka.core.result import Failure, MazurkaError, Result, Schedule
+from mazurka.explore.naive import NaiveSearch
+from mazurka.explore.optimal import OptimalDpor
+from mazurka.explore.search import Progress, Search
+from mazurka.explore.source import SourceDpor
+from mazurka.program.execution import PythonExecution
+from mazurka.program.guard import guarded
+from mazurka.program.runtime import RUNTIME
+from mazurka.report.text import failure_text, summary
+
+COMPILED = not compiled_or_not.__file__.endswith(".py")
+
+ALGORITHMS: dict[str, Callable[[Search], Any]] = {
+    "optimal": OptimalDpor,
+    "source": SourceDpor,
+    "naive": NaiveSearch,
+}
+
+DEFAULT_MAX_EVENTS = 100_000
+DEFAULT_STEP_LIMIT = 30.0
+
+
+class CheckFailed(AssertionError):
+    """A check found a failing execution, or could not look at every execution."""
+
+    def __init__(self, message: str, result: Result) -> None:
+        super().__init__(message)
+        self.result = result
+
+
+def explore(
+    program: Callable[[], object],
+    *,
+    algorithm: str = "optimal",
+    max_executions: int | None = None,
+    time_limit: float | None = None,
+    stop_on_failure: bool = True,
+    independent_adds: bool = True,
+    max_events: int = DEFAULT_MAX_EVENTS,
+    step_limit: float = DEFAULT_STEP_LIMIT,
+    progress: Progress | None = None,
+) -> Result:
+    """Run a program once for every behaviour that differs.
+
+    `algorithm`: "optimal" (one execution for each trace), "source" (may meet redundant executions)
+    or "naive" (every interleaving). `max_executions` and `time_limit` (seconds) end the search
+    early: the verdict is then "incomplete". `stop_on_failure=False` goes on and collects every
+    failing execution. `independent_adds=False` explores the orders of `Atomic.add`s too.
+    `max_events` is the number of steps after which an execution counts as endless, `step_limit` the
+    seconds that a thread may take from one step to the next.
+    """
+    check_options(program, algorithm, max_executions, time_limit, max_events, step_limit)
+    result = Result(algorithm=algorithm)
+    execution = PythonExecution(program, independent_adds, max_events, algorithm == "naive")
+    try:
+        with guarded(step_limit):
+            search = Search(
+                execution, result, stop_on_failure, max_executions, time_limit, progress
+            )
+            everything = search.repeats_itself() and ALGORITHMS[algorithm](search).explore()
+    finally:
+        RUNTIME.close()
+    result.seconds = search.seconds()
+    if result.failures:
+        result.verdict = "failed"
+    elif everything:
+        result.verdict = "verified"
+    return result
+
+
+def check_options(
+    program: object,
+    algorithm: str,
+    max_executions: int | None,
+    time_limit: float | None,
+    max_events: int,
+    step_limit: float,
+) -> None:
+    """Refuse what cannot be explored, with a message that says what would work."""
+    if not callable(program):
+        raise MazurkaError(f"a program is a function, not {program!r}")
+    if inspect.iscoroutinefunction(program) or inspect.isgeneratorfunction(program):
+        raise MazurkaError(f"{name_of(program)} is a coroutine or generator: give a plain function")
+    try:
+        inspect.signature(program).bind()
+    except TypeError as error:
+        raise MazurkaError(
+            f"{name_of(program)} cannot be called without arguments ({error}): "
+            "wrap it in a function that passes them"
+        ) from error
+    except ValueError:  # a built-in that does not tell its signature
+        pass
+    if algorithm not in ALGORITHMS:
+        known = ", ".join(ALGORITHMS)
+        raise MazurkaError(f"there is no algorithm {algorithm!r}; choose one of {known}")
+    if max_executions is not None and max_executions < 1:
+        raise MazurkaError("max_executions must be at least 1")
+    if time_limit is not None and time_limit <= 0:
+        raise MazurkaError("time_limit must be more than 0 seconds")
+    if max_events < 1:
+        raise MazurkaError("max_events must be at least 1")
+    if step_limit <= 0:
+        raise MazurkaError("step_limit must be more than 0 seconds")
+
+
+def check(program: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Explore a program, and raise CheckFailed unless no execution fails.
+
+    Either call it, `mazurka.check(program, time_limit=60)`, which gives the Result; or put it on a
+    test, as `@mazurka.check` or `@mazurka.check(time_limit=60)`: the test then explores its own
+    body. Takes the options of `explore`.
+    """
+    if program is None:
+        return functools.partial(checked, options=options)
+    if not options and applied_as_decorator():
+        return checked(program, options)
+    return run_check(program, options)
+
+
+def applied_as_decorator() -> bool:
+    """Whether `check` was called by a bare `@mazurka.check` line.
+
+    `check(test)` must explore at once and `@check` must not, though both pass one function. Python
+    compiles the application of a decorator to a call instruction that counts no arguments.
+    """
+    frame = sys._getframe(2)
+    return frame.f_code.co_code[frame.f_lasti + 1] == 0
+
+
+def checked(function: Callable[..., Any], options: dict[str, Any]) -> Callable[..., None]:
+    """The function of a test that checks its own body."""
+
+    @functools.wraps(function)
+    def test(*arguments: Any, **named: Any) -> None:
+        @functools.wraps(function)
+        def program() -> Any:
+            return function(*arguments, **named)
+
+        del program.__wrapped__  # it takes no arguments any more
+        run_check(program, options)
+
+    return test
+
+
+def run_check(program: Callable[[], object], options: dict[str, Any]) -> Result:
+    result = explore(program, **options)
+    if result.verdict in ("verified", "bounded"):
+        return result
+    text = f"{name_of(program)}: {summary(result)}"
+    for failure in result.failures:
+        text += "\n\n" + failure_text(failure)
+    cause = result.failures[0].exception if result.failures else None
+    raise CheckFailed(text, result) from cause
+
+
+def replay(program: Callable[[], object], schedule: Schedule | str) -> Failure:
+    """Run the one execution that a schedule describes; gives the failure that it leads to.
+
+    Raises MazurkaError when the program has changed so that the schedule does not fit it any more,
+    or when the execution does not fail.
+    """
+    if isinstance(schedule, str):
+        schedule = Schedule.from_json(schedule)
+    check_options(program, "optimal", None, None, 1, DEFAULT_STEP_LIMIT)
+    independent_adds = schedule.options.get("independent_adds", True)
+    limit = max(DEFAULT_MAX_EVENTS, len(schedule.steps))
+    execution = PythonExecution(program, independent_adds, limit, False)
+    try:
+        with guarded(DEFAULT_STEP_LIMIT):
+            execution.follow(schedule)
+        if not execution.failed:
+            raise MazurkaError(
+                f"the schedule fits the program, but there is no {schedule.failure} any more"
+            )
+        return execution.failure()
+    finally:
+        RUNTIME.close()
+
+
+def name_of(program: object) -> str:
+    return getattr(program, "__qualname__", None) or repr(program)

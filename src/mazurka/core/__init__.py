@@ -1,0 +1,1 @@
+"""The shared vocabulary: operations, events, dependence, happens-before, results."""

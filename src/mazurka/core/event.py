@@ -1,0 +1,71 @@
+"""Events: operations that happened, or that are known to happen next."""
+
+from mazurka.core.operation import NONE, WRITE
+
+
+class Event:
+    """One step of one thread.
+
+    The first group of fields names the step and is known before it happens; the second is what the
+    run found; the third is filled in by the happens-before order.
+    """
+
+    def __init__(
+        self, thread: int, kind: int, location: int, mode: int, first: object, second: object
+    ) -> None:
+        self.thread = thread
+        self.kind = kind
+        self.location = location  # -1: none
+        self.mode = mode
+        self.first = first
+        self.second = second
+        self.choice = 0  # the alternative taken; for spawn and join, the other thread
+        self.alternatives = 1
+
+        self.before: object = None
+        self.after: object = None
+        self.code: object = None  # where in the source: a code object,
+        self.instruction = 0  # and the instruction in it
+        self.sleep: list[Event] = NO_EVENTS
+        self.enabled: list[int] | None = None
+
+        self.position = 0  # in the execution
+        self.index = 0  # in the thread, from 1
+        self.clock: list[int] = NO_CLOCK  # for every other thread, how many events came before
+        self.races: list[Event] = NO_EVENTS
+        self.previous: Event | None = None  # of the same thread, else the event that spawned it
+        self.previous_access: Event | None = None
+        self.previous_change: Event | None = None
+
+
+NO_EVENTS: list[Event] = []
+NO_CLOCK: list[int] = []
+
+
+def dependent(one: Event, other: Event) -> bool:
+    """The dependence relation, for every algorithm: writes against anything, reads and adds
+    against each other; two reads commute, and so do two adds."""
+    if one.thread == other.thread:
+        return True
+    return (
+        one.location == other.location
+        and one.mode != NONE
+        and (one.mode != other.mode or one.mode == WRITE)
+    )
+
+
+def weak_initial(event: Event, backwards: list[Event]) -> int:
+    """Whether `event` could as well come first in a sequence, which is given last event first.
+
+    Gives its place in the list, -1 when it cannot come first, and the list's length when it is not
+    in the sequence but independent of all of it (Definition 3 of the Awaiting paper).
+    """
+    place = len(backwards) - 1
+    while place >= 0:
+        other = backwards[place]
+        if other.thread == event.thread:
+            return place if other.choice == event.choice else -1
+        if dependent(event, other):
+            return -1
+        place -= 1
+    return len(backwards)

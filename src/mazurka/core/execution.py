@@ -1,0 +1,42 @@
+"""The boundary between a search and the program that it steers: one call an execution."""
+
+from typing import Final
+
+from mazurka.core.event import Event
+from mazurka.core.result import Failure
+
+# How an execution ended.
+COMPLETE: Final = 0  # every thread ran to its end
+BLOCKED: Final = 1  # some thread can never go on
+REDUNDANT: Final = 2  # only threads in the sleep set could go on: explored before
+
+
+class Execution:
+    """A program that can be run again and again from its initial state, and steered."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []  # of the latest run
+        self.status = COMPLETE
+        self.waiting: list[Event] = []  # the operations that its blocked threads stand before
+        self.failed = False
+
+    def run(self, keep: int, path: list[Event], sleep: list[Event]) -> None:
+        """Run the program once more.
+
+        The first `keep` events of the latest run are repeated; then come the steps of `path`; from
+        there on the program goes its own way, but for the threads in the sleep set, which is
+        `sleep` just before the first step of `path`. Events are replaced from `keep` on.
+        """
+        raise NotImplementedError
+
+    def failure(self) -> Failure:
+        """The account of what went wrong in the latest run (only when `failed`)."""
+        raise NotImplementedError
+
+    def outcome(self) -> object:
+        """What the program returned in the latest run."""
+        raise NotImplementedError
+
+    def stable_names(self, event: Event) -> tuple[str, str]:
+        """Names of an event's thread and location that are the same in every search."""
+        raise NotImplementedError

@@ -1,0 +1,133 @@
+"""The happens-before order of the current execution, extended and cut back with the search."""
+
+from typing import Final
+
+from mazurka.core.event import NO_CLOCK, NO_EVENTS, Event
+from mazurka.core.operation import JOIN, READ, SPAWN, WRITE
+
+MISSING: Final = None
+
+
+class HappensBefore:
+    """Vector clocks for the events of one execution.
+
+    An event's clock says for every *other* thread how many of its events happen before; events of
+    one thread that learn nothing new share one clock.
+    """
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.last_of_thread: list[Event | None] = []
+        self.spawn_of_thread: list[Event | None] = []
+        self.last_access: list[Event | None] = []
+        self.last_change: list[Event | None] = []
+
+    def cut(self, length: int) -> None:
+        """Forget the events from position `length` on."""
+        events = self.events
+        while len(events) > length:
+            event = events.pop()
+            self.last_of_thread[event.thread] = event.previous if event.index > 1 else None
+            if event.kind == SPAWN:
+                self.spawn_of_thread[event.choice] = None
+            elif event.location >= 0:
+                self.last_access[event.location] = event.previous_access
+                self.last_change[event.location] = event.previous_change
+
+    def extend(self, event: Event) -> None:
+        """Add the next event: its clock, and the earlier events that it is in a race with."""
+        thread = event.thread
+        grow(self.last_of_thread, thread)
+        grow(self.spawn_of_thread, thread)
+        event.position = len(self.events)
+        previous = self.last_of_thread[thread]
+        if previous is not None:
+            event.index = previous.index + 1
+            event.clock = previous.clock
+        else:
+            event.index = 1
+            previous = self.spawn_of_thread[thread]
+            event.clock = NO_CLOCK if previous is None else joined(NO_CLOCK, previous)
+        event.previous = previous
+        if event.location >= 0:
+            self.access(event)
+        elif event.kind == SPAWN:
+            grow(self.spawn_of_thread, event.choice)
+            self.spawn_of_thread[event.choice] = event
+        elif event.kind == JOIN:
+            event.clock = joined(event.clock, self.end_of_thread(event.choice))
+        self.last_of_thread[thread] = event
+        self.events.append(event)
+
+    def access(self, event: Event) -> None:
+        """Order an access after the earlier ones that it depends on.
+
+        Those are met from the latest to the earliest; one that is not yet in the clock is adjacent
+        to the event, hence in a race with it. The last write happens after everything before it.
+        """
+        location = event.location
+        grow(self.last_access, location)
+        grow(self.last_change, location)
+        event.previous_access = self.last_access[location]
+        event.previous_change = self.last_change[location]
+        mode = event.mode
+        thread = event.thread
+        races = NO_EVENTS
+        clock = event.clock
+        other = event.previous_change if mode == READ else event.previous_access
+        while other is not None:
+            other_mode = other.mode
+            if (mode != other_mode or mode == WRITE) and other.thread != thread:
+                known = clock[other.thread] if other.thread < len(clock) else 0
+                if other.index > known:
+                    clock = joined(clock, other)
+                    if races is NO_EVENTS:
+                        races = [other]
+                    else:
+                        races.append(other)
+            if other_mode == WRITE:
+                break
+            other = other.previous_change if mode == READ else other.previous_access
+        event.clock = clock
+        event.races = races
+        self.last_access[location] = event
+        if mode != READ:
+            self.last_change[location] = event
+
+    def end_of_thread(self, thread: int) -> Event:
+        """The last event of a thread that has ended; the one that spawned it if it has none."""
+        last = self.last_of_thread[thread] if thread < len(self.last_of_thread) else None
+        if last is None:
+            last = self.spawn_of_thread[thread]
+        assert last is not None, "a thread that was joined was never spawned"
+        return last
+
+
+def grow(items: list[Event | None], index: int) -> None:
+    while len(items) <= index:
+        items.append(MISSING)
+
+
+def joined(clock: list[int], event: Event) -> list[int]:
+    """A clock that also knows `event` and all that happens before it."""
+    other = event.clock
+    result = clock.copy()
+    common = min(len(clock), len(other))
+    for thread in range(common):
+        if other[thread] > result[thread]:
+            result[thread] = other[thread]
+    for thread in range(common, len(other)):
+        result.append(other[thread])
+    while len(result) <= event.thread:
+        result.append(0)
+    if event.index > result[event.thread]:
+        result[event.thread] = event.index
+    return result
+
+
+def happens_before(event: Event, later: Event) -> bool:
+    """Whether `event` happens before an event that stands later in the same execution."""
+    if event.thread == later.thread:
+        return True
+    clock = later.clock
+    return event.thread < len(clock) and clock[event.thread] >= event.index

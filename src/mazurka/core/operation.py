@@ -1,0 +1,146 @@
+"""What a thread can do to shared state, and what an operation would do to a given value.
+
+Every visible operation works on one location, and is a function of the value found there alone: it
+is disabled, or it reads, writes or adds. So a search can ask what an operation would do at a point
+of an execution that was never run (`outcome`), which is how it knows that a compare-exchange fails
+there, or that a lock can be taken.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final, cast
+
+# How an operation accesses its location. BLOCKED is no access: the operation is disabled.
+NONE: Final = 0
+READ: Final = 1
+WRITE: Final = 2
+ADD: Final = 3
+BLOCKED: Final = 4
+
+# A step of which only the thread is known, and perhaps the name that schedules give it.
+UNKNOWN: Final = -1
+
+# Threads and data choices: these access no location.
+SPAWN: Final = 1
+JOIN: Final = 2
+CHOOSE: Final = 3
+
+# Operations that are always enabled.
+LOAD: Final = 10
+STORE: Final = 11
+EXCHANGE: Final = 12
+COMPARE_EXCHANGE: Final = 13
+FETCH_ADD: Final = 14
+ADD_TO: Final = 15
+TRY_ACQUIRE: Final = 16
+RELEASE: Final = 17
+
+# Operations that other threads can enable and disable.
+AWAIT: Final = 20
+AWAIT_EXCHANGE: Final = 21
+ACQUIRE: Final = 22
+WAIT: Final = 23  # an await of a synchronisation object: stuck for ever is a deadlock, no livelock
+
+# A guard and an update, both functions of the value. TRY: when the guard fails, only a read.
+FIRST_UPDATE: Final = 30
+SEMAPHORE_ACQUIRE: Final = 30
+QUEUE_PUT: Final = 31
+QUEUE_GET: Final = 32
+BARRIER_ENTER: Final = 33
+FIRST_TRY_UPDATE: Final = 40
+SEMAPHORE_TRY_ACQUIRE: Final = 40
+SEMAPHORE_RELEASE: Final = 41
+QUEUE_TRY_PUT: Final = 42
+QUEUE_TRY_GET: Final = 43
+QUEUE_TASK_DONE: Final = 44
+BARRIER_LEAVE: Final = 45
+BARRIER_CHANGE: Final = 46
+
+VERBS: Final[dict[int, str]] = {
+    SPAWN: "spawn",
+    JOIN: "join",
+    CHOOSE: "choose",
+    LOAD: "load",
+    STORE: "store",
+    EXCHANGE: "exchange",
+    COMPARE_EXCHANGE: "compare_exchange",
+    FETCH_ADD: "fetch_add",
+    ADD_TO: "add",
+    TRY_ACQUIRE: "try acquire",
+    RELEASE: "release",
+    AWAIT: "await",
+    AWAIT_EXCHANGE: "await_exchange",
+    ACQUIRE: "acquire",
+    WAIT: "wait",
+    SEMAPHORE_ACQUIRE: "acquire",
+    QUEUE_PUT: "put",
+    QUEUE_GET: "get",
+    BARRIER_ENTER: "enter",
+    SEMAPHORE_TRY_ACQUIRE: "try acquire",
+    SEMAPHORE_RELEASE: "release",
+    QUEUE_TRY_PUT: "try put",
+    QUEUE_TRY_GET: "try get",
+    QUEUE_TASK_DONE: "task_done",
+    BARRIER_LEAVE: "leave",
+    BARRIER_CHANGE: "change",
+}
+
+Predicate = Callable[[Any], object]
+
+
+def may_block(kind: int) -> bool:
+    """Whether other threads can enable or disable an operation of this kind on a location."""
+    return AWAIT <= kind < FIRST_TRY_UPDATE
+
+
+def depends_on_value(kind: int) -> bool:
+    """Whether the value found decides if an always enabled operation reads or writes."""
+    return (
+        kind == COMPARE_EXCHANGE
+        or kind == TRY_ACQUIRE
+        or kind == RELEASE
+        or kind >= FIRST_TRY_UPDATE
+    )
+
+
+def mode_when_enabled(kind: int) -> int:
+    """How an operation that may block accesses its location once it is enabled."""
+    return READ if kind == AWAIT or kind == WAIT else WRITE
+
+
+def outcome(kind: int, value: object, first: object, second: object) -> int:
+    """How an operation of this kind accesses a location that holds `value`: a mode, or BLOCKED.
+
+    `first` and `second` are the operation's own data (the new value, the predicate, ...).
+    """
+    if kind == LOAD:
+        return READ
+    if kind == ADD_TO:
+        return ADD
+    if kind == COMPARE_EXCHANGE:
+        return WRITE if same(value, first) else READ
+    if kind == ACQUIRE:
+        return WRITE if value is None else BLOCKED
+    if kind == TRY_ACQUIRE:
+        return WRITE if value is None else READ
+    if kind == RELEASE:
+        return READ if value is None else WRITE
+    if kind == AWAIT or kind == WAIT:
+        return READ if holds(first, value) else BLOCKED
+    if kind == AWAIT_EXCHANGE or (FIRST_UPDATE <= kind < FIRST_TRY_UPDATE):
+        return WRITE if holds(first, value) else BLOCKED
+    if kind >= FIRST_TRY_UPDATE:
+        return WRITE if holds(first, value) else READ
+    return WRITE if kind >= STORE else NONE
+
+
+def same(value: object, expected: object) -> bool:
+    """Whether a compare-exchange finds what it expects."""
+    return value is expected or bool(value == expected)
+
+
+def holds(predicate: object, value: object) -> bool:
+    """Whether a predicate holds; one that raises lets its thread go on, and raise for itself."""
+    try:
+        return bool(cast(Predicate, predicate)(value))
+    except Exception:
+        return True

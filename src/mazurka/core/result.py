@@ -1,0 +1,121 @@
+"""What a search found: results, failures, and schedules that lead to them again."""
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Verdict = Literal["verified", "failed", "bounded", "incomplete"]
+
+# The kinds of failure.
+EXCEPTION = "exception"
+DEADLOCK = "deadlock"
+LIVELOCK = "livelock"
+NONDETERMINISM = "nondeterminism"
+TOO_LONG = "too long"
+STUCK = "stuck"
+OS_THREAD = "os thread"
+
+FORMAT = 1
+
+
+class MazurkaError(Exception):
+    """A mistake in how Mazurka is used; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One event of an execution, for people to read."""
+
+    thread: str
+    action: str  # such as "store 5 to x"
+    file: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """The steps that lead to a failure, in names that hold in every run of the program."""
+
+    steps: tuple[tuple[str, str, int], ...]  # thread, operation, choice
+    program: str = ""
+    failure: str = ""  # the kind
+    message: str = ""
+    options: dict[str, bool] = field(default_factory=dict)
+
+    def to_json(self) -> str:
+        operations = sorted({operation for _, operation, _ in self.steps})
+        threads = sorted({thread for thread, _, _ in self.steps})
+        document = {
+            "mazurka-schedule": FORMAT,
+            "program": self.program,
+            "failure": self.failure,
+            "message": self.message,
+            "options": self.options,
+            "threads": threads,
+            "operations": operations,
+            "steps": [
+                [threads.index(thread), operations.index(operation), choice]
+                for thread, operation, choice in self.steps
+            ],
+        }
+        return json.dumps(document)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Schedule":
+        """Read a schedule; a MazurkaError says what is wrong with a text that is none."""
+        try:
+            document: dict[str, Any] = json.loads(text)
+            if document["mazurka-schedule"] != FORMAT:
+                raise MazurkaError(
+                    f"the schedule has format {document['mazurka-schedule']!r}; "
+                    f"this version reads format {FORMAT}"
+                )
+            threads: list[str] = document["threads"]
+            operations: list[str] = document["operations"]
+            steps = tuple(
+                (threads[thread], operations[operation], int(choice))
+                for thread, operation, choice in document["steps"]
+            )
+            options = {str(key): bool(value) for key, value in document["options"].items()}
+            return cls(
+                steps,
+                str(document["program"]),
+                str(document["failure"]),
+                str(document["message"]),
+                options,
+            )
+        except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+            raise MazurkaError(f"not a schedule that Mazurka wrote: {error!r}") from error
+
+
+@dataclass
+class Failure:
+    """One failing execution."""
+
+    kind: str
+    message: str
+    schedule: Schedule
+    steps: list[Step] = field(default_factory=list)
+    thread: str = ""
+    details: list[str] = field(default_factory=list)  # who waits for what, both operations, ...
+    exception: BaseException | None = None
+
+
+@dataclass
+class Result:
+    """What a search found, and how much it looked at."""
+
+    verdict: Verdict = "incomplete"
+    algorithm: str = ""
+    complete: int = 0
+    blocked: int = 0
+    redundant: int = 0
+    failures: list[Failure] = field(default_factory=list)
+    outcomes: Counter[Any] = field(default_factory=Counter)
+    seconds: float = 0.0
+    reason: str = ""  # why the search is incomplete
+
+    @property
+    def executions(self) -> int:
+        return self.complete + self.blocked + self.redundant

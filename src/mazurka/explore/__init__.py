@@ -1,0 +1,1 @@
+"""How a program is explored: one module for each algorithm."""

@@ -1,0 +1,83 @@
+"""Every interleaving of a program, one after the other: the oracle.
+
+It shares nothing with the other searches but running the program, and tells which traces there are:
+two interleavings belong to one trace when they have the same events, and order those that depend on
+one another in the same way.
+"""
+
+from mazurka.core.event import Event
+from mazurka.core.execution import REDUNDANT, Execution
+from mazurka.core.operation import ADD, READ, UNKNOWN
+from mazurka.explore.search import Search
+
+Trace = tuple[object, ...]
+
+
+class NaiveSearch:
+    def __init__(self, search: Search) -> None:
+        self.search = search
+        self.traces: set[Trace] = set()
+
+    def explore(self) -> bool:
+        """Run every interleaving; False when the search was ended before."""
+        execution = self.search.execution
+        untried: list[list[tuple[int, int]]] = []  # (thread, choice) for each position
+        keep = 0
+        path: list[Event] = []
+        while True:
+            if not self.search.run(keep, path, []):
+                return False
+            assert execution.status != REDUNDANT
+            self.traces.add(trace_of(execution))
+            events = execution.events
+            for position in range(keep, len(events)):
+                event = events[position]
+                if position < len(untried):  # tried here before: only its own choices are new
+                    others = []
+                else:
+                    others = [(other, 0) for other in event.enabled or [] if other != event.thread]
+                    untried.append([])
+                if event.choice + 1 < event.alternatives:
+                    others.append((event.thread, event.choice + 1))
+                untried[position].extend(others)
+            while untried and not untried[-1]:
+                untried.pop()
+            if not untried:
+                return True
+            keep = len(untried) - 1
+            thread, choice = untried[keep].pop()
+            step = Event(thread, UNKNOWN, -1, 0, None, None)
+            step.choice = choice
+            path = [step]
+
+
+def trace_of(execution: Execution) -> Trace:
+    """The trace of the latest run: a value that is equal for equivalent executions only."""
+    counts: dict[str, int] = {}
+    happened: list[tuple[str, int, str, int]] = []
+    entries: list[tuple[object, ...]] = []
+    for event in execution.events:
+        thread, place = execution.stable_names(event)
+        index = counts.get(thread, 0) + 1
+        counts[thread] = index
+        accessed = place if event.location >= 0 else ""
+        earlier = sorted(
+            (other, other_index)
+            for other, other_index, other_place, other_mode in happened
+            if accessed and other_place == accessed and ordered(event.mode, other_mode)
+        )
+        choice = event.choice if event.alternatives > 1 else 0
+        entries.append((thread, index, event.kind, place, choice, event.mode, tuple(earlier)))
+        happened.append((thread, index, accessed, event.mode))
+    return tuple(sorted(entries, key=by_thread))
+
+
+def by_thread(entry: tuple[object, ...]) -> tuple[object, ...]:
+    return entry[:2]
+
+
+def ordered(mode: int, other: int) -> bool:
+    """Whether the order of two accesses to one location can be told."""
+    both_read = mode == READ and other == READ
+    both_add = mode == ADD and other == ADD
+    return not both_read and not both_add

@@ -1,0 +1,104 @@
+"""What all searches share: counting executions, collecting failures, knowing when to stop."""
+
+import time
+from collections.abc import Callable
+
+from mazurka.core.event import Event
+from mazurka.core.execution import BLOCKED, COMPLETE, Execution
+from mazurka.core.result import NONDETERMINISM, STUCK, Result
+
+Progress = Callable[[Result], None]
+
+
+class Search:
+    """The book-keeping of one exploration."""
+
+    def __init__(
+        self,
+        execution: Execution,
+        result: Result,
+        stop_on_failure: bool,
+        max_executions: int | None,
+        time_limit: float | None,
+        progress: Progress | None,
+        observe: Callable[[Execution], None] | None = None,
+    ) -> None:
+        self.execution = execution
+        self.result = result
+        self.stop_on_failure = stop_on_failure
+        self.max_executions = -1 if max_executions is None else max_executions
+        self.time_limit = -1.0 if time_limit is None else time_limit
+        self.progress = progress
+        self.observe = observe
+        self.started = time.monotonic()
+        self.until_clock = 1
+        self.counted = 0
+
+    def seconds(self) -> float:
+        return time.monotonic() - self.started
+
+    def repeats_itself(self) -> bool:
+        """Run the first execution twice, uncounted: a program that goes by clocks or chance shows
+        it here even if it has but one execution. False if it does."""
+        execution = self.execution
+        execution.run(0, [], [])
+        if not execution.failed:
+            execution.run(len(execution.events), [], [])
+        if execution.failed and execution.failure().kind == NONDETERMINISM:
+            self.count()
+            return False
+        return True
+
+    def run(self, keep: int, path: list[Event], sleep: list[Event]) -> bool:
+        """Run one execution and count it; False when the search must end here."""
+        if self.counted == self.max_executions:
+            self.result.reason = f"stopped after max_executions={self.max_executions}"
+            return False
+        self.execution.run(keep, path, sleep)
+        return self.count()
+
+    def count(self) -> bool:
+        execution = self.execution
+        result = self.result
+        self.counted += 1
+        if self.observe is not None:
+            self.observe(execution)
+        if execution.status == COMPLETE:
+            result.complete += 1
+            if not execution.failed:
+                result.outcomes[countable(execution.outcome())] += 1
+        elif execution.status == BLOCKED:
+            result.blocked += 1
+        else:
+            result.redundant += 1
+        if execution.failed:
+            failure = execution.failure()
+            result.failures.append(failure)
+            # What does not repeat itself, or never ends, cannot be explored any further.
+            if self.stop_on_failure or failure.kind == NONDETERMINISM or failure.kind == STUCK:
+                result.reason = "stopped at a failure"
+                return False
+        self.until_clock -= 1
+        return self.until_clock > 0 or self.look_at_clock()
+
+    def look_at_clock(self) -> bool:
+        """Every now and then: is time up? Tell how far the search is."""
+        seconds = self.seconds()
+        self.result.seconds = seconds
+        rate = self.counted / max(seconds, 1e-6)
+        self.until_clock = max(1, int(rate / 20))  # about 20 times a second
+        if self.progress is not None:
+            self.progress(self.result)
+        if 0.0 <= self.time_limit <= seconds:
+            self.result.reason = f"stopped after time_limit={self.time_limit:g} seconds"
+            return False
+        return True
+
+
+def countable(outcome: object) -> object:
+    """An outcome as a key to count it under: itself, or how it prints if it has no hash."""
+    try:
+        hash(outcome)
+    except TypeError:
+        return repr(outcome)
+    return outcome

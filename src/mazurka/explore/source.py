@@ -1,0 +1,95 @@
+"""Source-DPOR: backtrack sets that are source sets, with sleep sets.
+
+The baseline that the papers compare with ("Optimal Dynamic Partial Order Reduction", and the
+Awaiting paper for blocking operations). It reaches every trace, but may run into executions in
+which only sleeping threads can go on: those are counted as redundant.
+"""
+
+from mazurka.core.event import Event, weak_initial
+from mazurka.core.happens_before import HappensBefore
+from mazurka.core.operation import CHOOSE
+from mazurka.core.races import Reversal, reversals, waiting_reversals
+from mazurka.explore.search import Search
+
+
+class SourceDpor:
+    def __init__(self, search: Search) -> None:
+        self.search = search
+        self.execution = search.execution
+        self.order = HappensBefore()
+        self.backtrack: list[list[Event]] = []  # for each prefix of E, the steps still to take
+
+    def explore(self) -> bool:
+        """Explore the whole program; False when the search was ended before."""
+        keep = 0
+        path: list[Event] = []
+        sleep: list[Event] = []
+        while True:
+            if not self.search.run(keep, path, sleep):
+                return False
+            self.reverse_races(keep)
+            while True:
+                keep = self.deepest_step()
+                if keep < 0:
+                    return True
+                finished = self.execution.events[keep]
+                step = self.backtrack[keep].pop(0)
+                # A step that sleeps already has been explored from an earlier prefix.
+                if not includes(finished.sleep, step):
+                    break
+            sleep = [*finished.sleep, finished]
+            path = [step]
+            self.order.cut(keep)
+
+    def reverse_races(self, keep: int) -> None:
+        """Make sure that each new race will be reversed by some step from before it."""
+        events = self.execution.events
+        while len(self.backtrack) < len(events):
+            self.backtrack.append([])
+        for position in range(keep, len(events)):
+            event = events[position]
+            self.order.extend(event)
+            if event.kind == CHOOSE:
+                self.add_alternatives(event)
+            for reversal in reversals(self.order, event, position):
+                self.add_source(reversal)
+        for waiting in self.execution.waiting:
+            for reversal in waiting_reversals(self.order, waiting):
+                self.add_source(reversal)
+
+    def add_source(self, reversal: Reversal) -> None:
+        """Unless an initial of the sequence is, or was, explored there: add one."""
+        steps = self.backtrack[reversal.position]
+        backwards = reversal.backwards
+        for step in self.execution.events[reversal.position].sleep:
+            if is_initial(step, backwards):
+                return
+        for step in steps:
+            if is_initial(step, backwards):
+                return
+        steps.append(backwards[-1])
+
+    def add_alternatives(self, event: Event) -> None:
+        """The other values of a data choice."""
+        for choice in range(event.alternatives):
+            if choice != event.choice:
+                other = Event(event.thread, CHOOSE, -1, event.mode, event.first, None)
+                other.choice = choice
+                if not includes(self.backtrack[event.position], other):
+                    self.backtrack[event.position].append(other)
+
+    def deepest_step(self) -> int:
+        """The longest prefix of E with a step left to take; -1 if there is none."""
+        position = len(self.backtrack) - 1
+        while position >= 0 and not self.backtrack[position]:
+            self.backtrack.pop()
+            position -= 1
+        return position
+
+
+def is_initial(step: Event, backwards: list[Event]) -> bool:
+    return 0 <= weak_initial(step, backwards) < len(backwards)
+
+
+def includes(steps: list[Event], step: Event) -> bool:
+    return any(other.thread == step.thread and other.choice == step.choice for other in steps)

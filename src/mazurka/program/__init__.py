@@ -1,0 +1,1 @@
+"""What is checked: turns a user's program into executions that can be steered."""

@@ -1,0 +1,276 @@
+"""Turns a run that failed into a Failure: what happened, step by step, in words."""
+
+from collections import Counter
+
+from mazurka.core.event import Event
+from mazurka.core.execution import Execution
+from mazurka.core.operation import (
+    ACQUIRE,
+    ADD_TO,
+    AWAIT,
+    AWAIT_EXCHANGE,
+    CHOOSE,
+    COMPARE_EXCHANGE,
+    EXCHANGE,
+    FETCH_ADD,
+    JOIN,
+    LOAD,
+    NONE,
+    SPAWN,
+    STORE,
+    UNKNOWN,
+    VERBS,
+    WRITE,
+)
+from mazurka.core.result import (
+    DEADLOCK,
+    EXCEPTION,
+    LIVELOCK,
+    NONDETERMINISM,
+    STUCK,
+    TOO_LONG,
+    Failure,
+    Schedule,
+    Step,
+)
+from mazurka.program import runtime
+from mazurka.program.runtime import RUNTIME, Thread
+from mazurka.program.source import assigned_name, place, source_line
+
+LONGEST_VALUE = 60
+
+
+class Account:
+    """Names for the threads and objects of one run."""
+
+    def __init__(self, execution: Execution) -> None:
+        self.execution = execution
+        self.threads = thread_names()
+        self.objects = object_names()
+
+    def step(self, event: Event) -> Step:
+        file, line = place(event.code, event.instruction)
+        return Step(self.threads[event.thread], self.action(event), file, line)
+
+    def action(self, event: Event) -> str:
+        """What an event did, in words."""
+        kind = event.kind
+        if kind == SPAWN or kind == JOIN:
+            return f"{VERBS[kind]} {self.threads[event.choice]}"
+        if kind == CHOOSE:
+            return f"choose alternative {event.choice + 1} of {event.alternatives}"
+        name = self.objects[event.location]
+        before = show(event.before)
+        if kind == LOAD:
+            return f"load {name}: {before}"
+        if kind == STORE:
+            return f"store {show(event.first)} to {name}"
+        if kind == ADD_TO or kind == FETCH_ADD:
+            return f"{VERBS[kind]} {show(event.first)} to {name}: {before} -> {show(event.after)}"
+        if kind == COMPARE_EXCHANGE and event.mode != WRITE:
+            return f"compare_exchange {name}: fails, {before} is not {show(event.first)}"
+        if kind == EXCHANGE or kind == COMPARE_EXCHANGE or kind == AWAIT_EXCHANGE:
+            return f"{VERBS[kind]} {name}: {before} -> {show(event.after)}"
+        if kind == AWAIT:
+            return f"await {name}: {before}"
+        if event.mode != WRITE:
+            return f"{VERBS[kind]} {name}: no change"
+        return f"{VERBS[kind]} {name}"
+
+    def operation(self, kind: int, location: int, thread: int) -> str:
+        """An operation that did not happen."""
+        if kind == NONE:
+            return "nothing (the thread has ended)"
+        if kind == CHOOSE:
+            return "choose"
+        other = self.threads[thread] if location < 0 else self.objects[location]
+        return f"{VERBS[kind]} {other}"
+
+    def where(self, code: object, instruction: int) -> str:
+        if code is None:
+            return ""
+        file, line = place(code, instruction)
+        text = source_line(file, line)
+        return f" at {file}:{line}" + (f": {text}" if text else "")
+
+
+def account_of(execution: Execution) -> Failure:
+    """The failure of the latest run."""
+    account = Account(execution)
+    if RUNTIME.stopped == runtime.DIVERGED:
+        failure = nondeterminism(account)
+    elif RUNTIME.stopped == runtime.TOO_LONG:
+        failure = too_long(account)
+    elif RUNTIME.stopped == runtime.INTERRUPTED:
+        failure = stuck(account)
+    elif RUNTIME.first_failed is not None:
+        failure = raised(account, RUNTIME.first_failed)
+    else:
+        failure = waiting_for_ever(account)
+    return failure
+
+
+def schedule_of(execution: Execution, kind: str, message: str, length: int) -> Schedule:
+    steps = []
+    for event in execution.events[:length]:
+        choice = event.choice if event.kind == CHOOSE else 0
+        thread = RUNTIME.threads[event.thread].name
+        steps.append((thread, RUNTIME.operation_name(event), choice))
+    options = {"independent_adds": RUNTIME.independent_adds}
+    return Schedule(tuple(steps), "", kind, message, options)
+
+
+def new_failure(
+    account: Account, kind: str, message: str, details: list[str], length: int | None = None
+) -> Failure:
+    events = account.execution.events
+    end = len(events) if length is None else length
+    return Failure(
+        kind,
+        message,
+        schedule_of(account.execution, kind, message, end),
+        [account.step(event) for event in events[:end]],
+        details=details,
+    )
+
+
+def raised(account: Account, thread: Thread) -> Failure:
+    """An exception left a thread."""
+    error = thread.exception
+    assert error is not None
+    text = str(error)
+    summary = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    details = []
+    traceback = error.__traceback__
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        details.append(f"raised{account.where(code, traceback.tb_lasti)}")
+        traceback = traceback.tb_next
+    failure = new_failure(account, EXCEPTION, summary, details[-1:], RUNTIME.failed_position)
+    failure.thread = account.threads[thread.id]
+    failure.exception = error
+    return failure
+
+
+def waiting_for_ever(account: Account) -> Failure:
+    """No thread can go on: a livelock if one of them awaits a value, else a deadlock."""
+    details = []
+    kind = DEADLOCK
+    for event in account.execution.waiting:
+        if event.kind == AWAIT or event.kind == AWAIT_EXCHANGE:
+            kind = LIVELOCK
+        details.append(account_of_waiting(account, event))
+    if kind == DEADLOCK:
+        message = "deadlock: " + "; ".join(details)
+    else:
+        message = "livelock: an await can never be satisfied: " + "; ".join(details)
+    return new_failure(account, kind, message, details)
+
+
+def account_of_waiting(account: Account, event: Event) -> str:
+    thread = RUNTIME.threads[event.thread]
+    text = f"{account.threads[event.thread]} waits to {VERBS[event.kind]} "
+    if event.kind == JOIN:
+        return text + account.threads[event.choice]
+    cell = thread.cell
+    text += account.objects[event.location]
+    if event.kind == ACQUIRE:
+        holder = cell.value
+        assert isinstance(holder, int)
+        return f"{text}, held by {account.threads[holder]}"
+    return f"{text}, which is {show(cell.value)}"
+
+
+def nondeterminism(account: Account) -> Failure:
+    divergence = RUNTIME.divergence
+    assert divergence is not None
+    expected = divergence.expected
+    thread = account.threads[divergence.thread]
+    recorded = str(expected.first)
+    if expected.kind != UNKNOWN:
+        recorded = account.operation(expected.kind, expected.location, expected.choice)
+    happened = account.operation(divergence.kind, divergence.location, divergence.thread)
+    why = f", {divergence.why}" if divergence.why else ""
+    details = [
+        f"recorded: {recorded}{account.where(expected.code, expected.instruction)}",
+        f"on the repeat: {happened}{why}"
+        + account.where(divergence.code, divergence.instruction),
+    ]
+    message = (
+        f"the program does not repeat itself: under the same schedule {thread} first did "
+        f"'{recorded}', and then '{happened}'{why}; look for clocks, random numbers, hashes, "
+        "input, or state that is kept between executions"
+    )
+    failure = new_failure(account, NONDETERMINISM, message, details, RUNTIME.position)
+    failure.thread = thread
+    return failure
+
+
+def too_long(account: Account) -> Failure:
+    recent = account.execution.events[-1000:]
+    places = Counter((event.thread, *place(event.code, event.instruction)) for event in recent)
+    details = [
+        f"{account.threads[thread]} was {count} times (of the last {len(recent)} steps) at "
+        f"{file}:{line}: {source_line(file, line)}"
+        for (thread, file, line), count in places.most_common(4)
+    ]
+    message = (
+        f"an execution has more than max_events={RUNTIME.max_events} steps: it seems stuck in a "
+        "loop; wait with await_value instead of polling, bound the loop, or raise max_events"
+    )
+    failure = new_failure(account, TOO_LONG, message, details)
+    failure.steps = failure.steps[-50:]
+    return failure
+
+
+def stuck(account: Account) -> Failure:
+    error = RUNTIME.interrupt
+    assert error is not None
+    details = []
+    traceback = error.__traceback__
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        details.append(f"it was{account.where(code, traceback.tb_lasti)}")
+        traceback = traceback.tb_next
+    return new_failure(account, STUCK, str(error), details[-1:])
+
+
+def show(value: object) -> str:
+    """A value, short."""
+    try:
+        text = repr(value)
+    except Exception as error:
+        text = f"<{type(value).__name__} whose repr raises {type(error).__name__}>"
+    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 3] + "..."
+
+
+def thread_names() -> list[str]:
+    """A thread is called like its function, numbered where several threads share it."""
+    functions = [getattr(thread.function, "__name__", "thread") for thread in RUNTIME.threads]
+    totals = Counter(functions)
+    seen: Counter[str] = Counter()
+    names = []
+    for function in functions:
+        seen[function] += 1
+        names.append(function if totals[function] == 1 else f"{function}-{seen[function]}")
+    return names
+
+
+def object_names() -> list[str]:
+    """An object is called as the user named it, else like the variable it was assigned to."""
+    guesses = [
+        location.label or assigned_name(location.code, location.instruction)
+        for location in RUNTIME.locations
+    ]
+    totals = Counter(guesses)
+    seen: Counter[str | None] = Counter()
+    names = []
+    for guess, location in zip(guesses, RUNTIME.locations, strict=True):
+        if guess is None:
+            names.append(f"{location.type_name} {location.name}")
+        elif totals[guess] == 1:
+            names.append(guess)
+        else:
+            names.append(f"{guess}[{seen[guess]}]")
+            seen[guess] += 1
+    return names

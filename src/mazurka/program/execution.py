@@ -1,0 +1,94 @@
+"""A Python program as something that a search can steer."""
+
+from collections.abc import Callable
+
+from mazurka.core.event import Event
+from mazurka.core.execution import BLOCKED, COMPLETE, REDUNDANT, Execution
+from mazurka.core.operation import JOIN, NONE, UNKNOWN, may_block, mode_when_enabled
+from mazurka.core.result import NONDETERMINISM, Failure, MazurkaError, Schedule
+from mazurka.program.account import account_of
+from mazurka.program.runtime import INTERRUPTED, NOTHING, RUNTIME, Stuck, Thread
+
+
+class PythonExecution(Execution):
+    """Runs a Python function on the runtime, and says how each run ended."""
+
+    def __init__(
+        self,
+        program: Callable[[], object],
+        independent_adds: bool,
+        max_events: int,
+        record_enabled: bool,
+    ) -> None:
+        super().__init__()
+        RUNTIME.prepare(program, independent_adds, max_events, record_enabled)
+        self.events = RUNTIME.events
+
+    def run(self, keep: int, path: list[Event], sleep: list[Event]) -> None:
+        RUNTIME.run(keep, path, sleep)
+        self.conclude()
+
+    def follow(self, schedule: Schedule) -> None:
+        """Run the steps of a schedule, which names threads and objects as people do."""
+        threads = {name for name, _, _ in schedule.steps}
+        ids = {name: RUNTIME.thread_called(name) for name in sorted(threads)}
+        path = []
+        for name, operation, choice in schedule.steps:
+            step = Event(ids[name], UNKNOWN, -1, NONE, operation, None)
+            step.choice = choice
+            path.append(step)
+        self.run(0, path, [])
+        divergence = RUNTIME.divergence
+        if divergence is not None and schedule.failure != NONDETERMINISM:
+            name = RUNTIME.threads[divergence.thread].name
+            why = divergence.why or f"thread {name} is not there in step {RUNTIME.position + 1}"
+            raise MazurkaError(f"the program has changed since the schedule was recorded: {why}")
+
+    def conclude(self) -> None:
+        """Say how the run ended."""
+        if RUNTIME.stopped == INTERRUPTED and not isinstance(RUNTIME.interrupt, Stuck):
+            assert RUNTIME.interrupt is not None
+            raise RUNTIME.interrupt
+        self.waiting = []
+        self.status = COMPLETE
+        if RUNTIME.stopped != NOTHING:
+            self.status = BLOCKED
+            self.failed = True
+            return
+        assumed = False
+        asleep = False
+        for thread in RUNTIME.live:
+            if thread.gave_up:
+                assumed = True
+            elif not thread.finished:
+                if RUNTIME.enabled(thread):
+                    asleep = True
+                else:
+                    self.waiting.append(operation_before(thread))
+        self.failed = RUNTIME.first_failed is not None
+        if asleep:
+            self.status = REDUNDANT
+        elif assumed:
+            self.status = BLOCKED
+        elif self.waiting:
+            self.status = BLOCKED
+            self.failed = True
+
+    def failure(self) -> Failure:
+        return account_of(self)
+
+    def outcome(self) -> object:
+        return RUNTIME.threads[0].result
+
+    def stable_names(self, event: Event) -> tuple[str, str]:
+        return RUNTIME.threads[event.thread].name, RUNTIME.place_name(event)
+
+
+def operation_before(thread: Thread) -> Event:
+    """The operation that a thread stands before, as the event that it may become."""
+    kind = thread.kind
+    mode = mode_when_enabled(kind) if may_block(kind) else NONE
+    event = Event(thread.id, kind, thread.cell.location, mode, thread.first, thread.second)
+    if kind == JOIN:
+        event.choice = thread.choice
+    return event

@@ -1,0 +1,681 @@
+"""The runtime: runs the threads of a program as greenlets, one step at a time.
+
+A thread always stands before its next visible operation. When it reaches one, it asks whose turn it
+is and switches straight to that thread's greenlet; it comes back when its own turn has come, and
+performs the operation. There is one runtime in a process, and one execution at a time.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final, cast
+
+from greenlet import getcurrent, greenlet
+
+from mazurka.core.event import NO_EVENTS, Event, dependent
+from mazurka.core.operation import (
+    ACQUIRE,
+    ADD_TO,
+    AWAIT,
+    AWAIT_EXCHANGE,
+    BLOCKED,
+    CHOOSE,
+    COMPARE_EXCHANGE,
+    EXCHANGE,
+    FETCH_ADD,
+    FIRST_UPDATE,
+    JOIN,
+    LOAD,
+    NONE,
+    RELEASE,
+    SPAWN,
+    STORE,
+    TRY_ACQUIRE,
+    UNKNOWN,
+    VERBS,
+    WAIT,
+    WRITE,
+    may_block,
+    outcome,
+    same,
+)
+from mazurka.core.result import MazurkaError
+from mazurka.program.source import here
+
+# What stopped a run before its threads did.
+NOTHING: Final = 0
+DIVERGED: Final = 1
+TOO_LONG: Final = 2
+INTERRUPTED: Final = 3
+
+# What the try operations give when they do not succeed.
+FAILED: Final = object()
+
+# A cancelled thread that goes on all the same is left alone after so many operations.
+PATIENCE: Final = 1000
+
+
+class Cancelled(BaseException):
+    """Unwinds a thread of an execution that is over."""
+
+
+class Stuck(BaseException):
+    """Raised from outside in a thread that runs on and on without reaching an operation."""
+
+
+class Thread:
+    """A thread of the program. The object and its greenlet serve the same thread (its parent, and
+    which child of it) in every execution."""
+
+    def __init__(self, id: int, name: str) -> None:
+        self.id = id
+        self.name = name  # which child of which: "0.2.1"
+        self.child_ids: list[int] = []  # of the children ever seen, in order
+        self.object_ids: list[int] = []  # the locations of the objects it ever made
+        self.greenlet: Any = None
+        self.reset(do_nothing, (), 0)
+
+    def reset(
+        self, function: Callable[..., object], arguments: tuple[object, ...], epoch: int
+    ) -> None:
+        self.epoch = epoch  # the execution that it lives in
+        self.function = function
+        self.arguments = arguments
+        self.children = 0
+        self.objects = 0
+        self.finished = False
+        self.gave_up = False  # an assumption failed: blocked for good
+        self.result: object = None
+        self.exception: BaseException | None = None
+        self.cancellations = 0
+        self.kind = NONE  # the operation that it stands before
+        self.cell: Cell = NOWHERE
+        self.first: object = None
+        self.second: object = None
+        self.choice = 0  # which alternative; the other thread of a spawn or join
+        self.alternatives = 1
+
+
+class Cell:
+    """Anything with a location: a value that operations read and change."""
+
+    def __init__(self, value: object, name: str | None) -> None:
+        self.value = value
+        self.initial = value
+        self.name = name
+        self.location = -1
+        self.epoch = 0  # of the execution that the value belongs to
+        self.serial = 0  # made outside executions: every one begins with the initial value
+        RUNTIME.register(self)
+
+    def describe(self) -> str:
+        """What kind of object this is."""
+        return type(self).__name__
+
+
+class Location:
+    """What is known of a location in every execution."""
+
+    def __init__(self, name: str, label: str | None, type_name: str) -> None:
+        self.name = name  # the thread that made it, and its count there
+        self.label = label  # the name that the user gave
+        self.type_name = type_name
+        self.code: object = None  # where it was made
+        self.instruction = 0
+
+
+class Divergence:
+    """The program did not repeat itself: what was recorded, and what happened instead."""
+
+    def __init__(self, expected: Event, thread: int, kind: int, location: int, why: str) -> None:
+        self.expected = expected
+        self.thread = thread
+        self.kind = kind  # NONE: the thread has no operation to perform
+        self.location = location
+        self.why = why
+        self.code: object = None
+        self.instruction = 0
+
+
+class Runtime:
+    def __init__(self) -> None:
+        self.current: Thread | None = None  # the running thread; None outside an execution
+        self.epoch = 0
+        self.serial = 0
+        self.hub: Any = None
+        self.program: Callable[..., object] = do_nothing
+        self.independent_adds = True
+        self.max_events = 0
+        self.record_enabled = False
+        self.threads: list[Thread] = []
+        self.live: list[Thread] = []
+        self.locations: list[Location] = []
+        self.outside: dict[int, int] = {}  # serial of an object made outside -> its location
+        self.events: list[Event] = []
+        self.path: list[Event] = NO_EVENTS
+        self.sleep: list[Event] = NO_EVENTS
+        self.keep = 0
+        self.path_end = 0
+        self.position = 0
+        self.starter: Thread | None = None
+        self.recent: Thread | None = None
+        self.cancelling = False
+        self.stopped = NOTHING
+        self.divergence: Divergence | None = None
+        self.interrupt: BaseException | None = None
+        self.misuse: MazurkaError | None = None
+        self.first_failed: Thread | None = None
+        self.failed_position = 0
+
+    def prepare(
+        self,
+        program: Callable[..., object],
+        independent_adds: bool,
+        max_events: int,
+        record_enabled: bool,
+    ) -> None:
+        """Get ready to explore a program: forget all names of the one before."""
+        if self.hub is not None:
+            raise MazurkaError("a check is under way already: checks cannot be nested")
+        self.program = program
+        self.independent_adds = independent_adds
+        self.max_events = max_events
+        self.record_enabled = record_enabled
+        self.threads = [Thread(0, "0")]
+        self.locations = []
+        self.outside = {}
+        self.events = []
+        self.hub = getcurrent()
+
+    def close(self) -> None:
+        """The exploration is over: let go of its threads and objects."""
+        self.hub = None
+        self.current = None
+        self.program = do_nothing
+        self.threads = []
+        self.live = []
+        self.events = []
+        self.path = NO_EVENTS
+        self.recent = None
+        self.first_failed = None
+        self.divergence = None
+
+    # One execution
+
+    def run(self, keep: int, path: list[Event], sleep: list[Event]) -> None:
+        """Run the program: repeat `keep` events, then the steps of `path`, then go on freely."""
+        del self.events[keep:]
+        self.path = path
+        self.sleep = sleep
+        self.keep = keep
+        self.path_end = keep + len(path)
+        self.position = 0
+        self.epoch += 1
+        self.stopped = NOTHING
+        self.divergence = None
+        self.interrupt = None
+        self.misuse = None
+        self.first_failed = None
+        self.starter = None
+        main = self.threads[0]
+        self.live = [main]
+        self.recent = main
+        main.reset(self.program, (), self.epoch)
+        self.start(main)
+        self.cancel()
+        if self.misuse is not None:
+            raise self.misuse
+
+    def start(self, thread: Thread) -> None:
+        """Let a thread run up to its first operation."""
+        if thread.greenlet is None:
+            thread.greenlet = greenlet(self.work, self.hub)
+            self.current = thread
+            thread.greenlet.switch(thread)
+        else:
+            self.current = thread
+            thread.greenlet.switch()
+
+    def work(self, thread: Thread) -> None:
+        """The life of a greenlet: runs its thread's function, once for each execution."""
+        while True:
+            try:
+                thread.result = thread.function(*thread.arguments)
+            except Cancelled:
+                self.hub.switch()
+                continue
+            except BaseException as error:
+                if self.cancelling:  # raised while the thread was being unwound
+                    self.hub.switch()
+                    continue
+                self.failed(thread, error)
+            self.finish(thread)
+
+    def failed(self, thread: Thread, error: BaseException) -> None:
+        if isinstance(error, (KeyboardInterrupt, Stuck)):
+            self.interrupt = error
+            thread.finished = True
+            self.stop(INTERRUPTED)
+        thread.exception = error
+        if self.first_failed is None:
+            self.first_failed = thread
+            self.failed_position = self.position
+
+    def finish(self, thread: Thread) -> None:
+        """The thread's function is over: let another thread go on; return in the next execution."""
+        thread.finished = True
+        starter = self.starter
+        if starter is not None:
+            self.starter = None
+            self.current = starter
+            starter.greenlet.switch()
+            return
+        following = self.next_thread()
+        self.current = following
+        if following is None:
+            self.hub.switch()
+        else:
+            following.greenlet.switch()
+
+    def cancel(self) -> None:
+        """Unwind the threads that the execution left standing."""
+        self.cancelling = True
+        for thread in self.live:
+            if not thread.finished:
+                self.current = thread
+                thread.greenlet.switch()
+                if thread.cancellations > PATIENCE:
+                    thread.greenlet = None  # it does not let itself be unwound: start afresh
+        self.cancelling = False
+        self.current = None
+
+    def stop(self, why: int) -> None:
+        """Break the execution off, from inside one of its threads."""
+        self.stopped = why
+        self.current = None
+        self.hub.switch()
+        raise Cancelled
+
+    # One operation
+
+    def repeats(self, kind: int, cell: Cell) -> bool:
+        """Whether this operation is the very next one to repeat; then the caller performs it.
+
+        This is all that most operations of an execution cost.
+        """
+        thread = self.current
+        if thread is None or self.starter is not None or self.position >= self.keep:
+            return False
+        event = self.events[self.position]
+        if event.thread != thread.id:
+            return False
+        if cell.epoch != self.epoch:
+            self.adopt(cell)
+        if event.kind != kind or event.location != cell.location:
+            self.diverge(event, thread, kind, cell.location, "")
+        self.position += 1
+        self.recent = thread
+        return True
+
+    def perform(self, kind: int, cell: Cell, first: object, second: object) -> object:
+        """Stand before an operation until it is this thread's turn, then perform it."""
+        thread = self.current
+        if thread is None:
+            raise self.outside_error(kind)
+        if self.cancelling:
+            self.keep_cancelling(thread)
+        if cell.epoch != self.epoch:
+            self.adopt(cell)
+        thread.kind = kind
+        thread.cell = cell
+        thread.first = first
+        thread.second = second
+        self.stand(thread)
+        return self.step(thread)
+
+    def stand(self, thread: Thread) -> None:
+        """Wait for this thread's turn."""
+        following = self.starter
+        if following is not None:
+            self.starter = None  # the thread has just been started: its starter goes on
+        else:
+            following = self.next_thread()
+            if following is thread:
+                return
+        self.current = following
+        if following is None:
+            self.hub.switch()
+        else:
+            following.greenlet.switch()
+        if self.cancelling:
+            raise Cancelled
+
+    def step(self, thread: Thread) -> object:
+        """Perform the operation that the thread stands before, and record it if it is new."""
+        position = self.position
+        cell = thread.cell
+        kind = thread.kind
+        self.recent = thread
+        if position < self.keep:
+            event = self.events[position]
+            if event.kind != kind or event.location != cell.location:
+                self.diverge(event, thread, kind, cell.location, "")
+            thread.choice = event.choice
+            self.position = position + 1
+            return self.apply(thread)
+        if position >= self.max_events:
+            self.stop(TOO_LONG)
+        event = self.new_event(thread)
+        self.events.append(event)
+        self.position = position + 1
+        if position < self.path_end:
+            self.check_path(event, self.path[position - self.keep], thread)
+        result = self.apply(thread)
+        event.after = cell.value
+        if kind == SPAWN:
+            event.choice = thread.choice
+        if self.sleep:
+            self.sleep = [asleep for asleep in self.sleep if not dependent(asleep, event)]
+        return result
+
+    def new_event(self, thread: Thread) -> Event:
+        kind = thread.kind
+        cell = thread.cell
+        mode = outcome(kind, cell.value, thread.first, thread.second)
+        if kind == ADD_TO and not self.independent_adds:
+            mode = WRITE
+        event = Event(thread.id, kind, cell.location, mode, thread.first, thread.second)
+        event.before = cell.value
+        event.alternatives = thread.alternatives if kind == CHOOSE else 1
+        event.sleep = self.sleep
+        frame = here()
+        event.code = frame.f_code
+        event.instruction = frame.f_lasti
+        if self.record_enabled:
+            event.enabled = [other.id for other in self.live if self.enabled(other)]
+        if kind == CHOOSE and self.position < self.path_end:
+            thread.choice = self.path[self.position - self.keep].choice
+        if kind == CHOOSE or kind == JOIN:
+            event.choice = thread.choice
+        return event
+
+    def check_path(self, event: Event, expected: Event, thread: Thread) -> None:
+        """A step of the path must be the operation that the search predicted."""
+        if expected.kind == UNKNOWN:
+            operation = self.operation_name(event)
+            if expected.first is not None and operation != expected.first:
+                why = (
+                    f"in step {self.position} thread {thread.name} now does '{operation}', not "
+                    f"'{expected.first}'"
+                )
+                self.diverge(expected, thread, event.kind, event.location, why)
+            if event.choice >= event.alternatives and event.kind == CHOOSE:
+                why = f"in step {self.position} there is no alternative {event.choice + 1}"
+                self.diverge(expected, thread, event.kind, event.location, why)
+            return
+        if event.kind != expected.kind or event.location != expected.location:
+            self.diverge(expected, thread, event.kind, event.location, "")
+        if event.mode != expected.mode:
+            self.diverge(expected, thread, event.kind, event.location, "with another outcome")
+
+    def apply(self, thread: Thread) -> object:
+        """The effect of the operation on its location, and what it gives."""
+        kind = thread.kind
+        cell = thread.cell
+        value = cell.value
+        first = thread.first
+        if kind == LOAD:
+            return value
+        if kind == STORE:
+            cell.value = first
+            return None
+        if kind == ADD_TO or kind == FETCH_ADD:
+            cell.value = value + first  # type: ignore[operator]
+            return value
+        if kind == EXCHANGE:
+            cell.value = first
+            return value
+        if kind == COMPARE_EXCHANGE:
+            if not same(value, first):
+                return False
+            cell.value = thread.second
+            return True
+        if kind == ACQUIRE or kind == TRY_ACQUIRE:
+            if value is not None:
+                return False
+            cell.value = thread.id
+            return True
+        if kind == RELEASE:
+            cell.value = None
+            return value is not None
+        if kind == SPAWN:
+            return self.spawn(thread)
+        if kind == JOIN:
+            return cast(Thread, first).result
+        if kind == CHOOSE:
+            return thread.choice
+        return self.apply_guarded(thread, kind, cell, value)
+
+    def apply_guarded(self, thread: Thread, kind: int, cell: Cell, value: object) -> object:
+        """The effect of an operation with a predicate over the value."""
+        holds = self.test(cast(Callable[[object], object], thread.first), value)
+        if kind == AWAIT or kind == WAIT:
+            return value
+        if kind == AWAIT_EXCHANGE:
+            cell.value = thread.second
+            return value
+        assert kind >= FIRST_UPDATE
+        if not holds:
+            return FAILED
+        update = cast(Callable[[object], tuple[object, object]], thread.second)
+        cell.value, result = update(value)
+        return result
+
+    def test(self, predicate: Callable[[object], object], value: object) -> object:
+        """Evaluate a predicate; it must not perform operations of its own."""
+        thread = self.current
+        self.current = None
+        try:
+            return predicate(value)
+        finally:
+            self.current = thread
+
+    def spawn(self, parent: Thread) -> Thread:
+        """Start a child, and let it run up to its first operation."""
+        order = parent.children
+        parent.children = order + 1
+        if order == len(parent.child_ids):
+            self.new_child(parent)
+        child = self.threads[parent.child_ids[order]]
+        function = cast(Callable[..., object], parent.first)
+        child.reset(function, cast(tuple[object, ...], parent.second), self.epoch)
+        parent.choice = child.id
+        self.live.append(child)
+        self.starter = parent
+        self.start(child)
+        if self.cancelling:
+            raise Cancelled
+        return child
+
+    def give_up(self) -> None:
+        """An assumption does not hold: this thread never goes on."""
+        thread = self.current
+        if thread is None:
+            raise MazurkaError("assume works only in a program that Mazurka runs")
+        thread.gave_up = True
+        self.stand(thread)
+
+    # Whose turn it is
+
+    def next_thread(self) -> Thread | None:
+        """The thread that makes the next step; None at the end of the execution."""
+        position = self.position
+        if position >= self.path_end:
+            return self.free_choice()
+        if position < self.keep:
+            expected = self.events[position]
+        else:
+            expected = self.path[position - self.keep]
+        thread = self.threads[expected.thread]
+        if thread.epoch != self.epoch or thread.finished or thread.gave_up:
+            self.diverge(expected, thread, NONE, -1, "")
+        if (may_block(thread.kind) or thread.kind == JOIN) and not self.enabled(thread):
+            self.diverge(expected, thread, thread.kind, thread.cell.location, "which is blocked")
+        return thread
+
+    def free_choice(self) -> Thread | None:
+        """The thread that stepped last as long as it can, else the first that can."""
+        recent = self.recent
+        if recent is not None and self.can_step(recent):
+            return recent
+        for thread in self.live:
+            if self.can_step(thread):
+                return thread
+        return None
+
+    def can_step(self, thread: Thread) -> bool:
+        """Whether a thread may make the next free step; settles its choice if it has one."""
+        if not self.enabled(thread):
+            return False
+        if thread.kind != CHOOSE:
+            return not self.sleep or not self.asleep(thread, 0)
+        for choice in range(thread.alternatives):
+            if not self.asleep(thread, choice):
+                thread.choice = choice
+                return True
+        return False
+
+    def asleep(self, thread: Thread, choice: int) -> bool:
+        for event in self.sleep:
+            if event.thread == thread.id and (thread.kind != CHOOSE or event.choice == choice):
+                return True
+        return False
+
+    def enabled(self, thread: Thread) -> bool:
+        if thread.finished or thread.gave_up:
+            return False
+        kind = thread.kind
+        if kind == JOIN:
+            return cast(Thread, thread.first).finished
+        if not may_block(kind):
+            return True
+        if kind == ACQUIRE:
+            return thread.cell.value is None
+        running = self.current
+        self.current = None  # the guard is the user's code, and must not perform operations
+        blocked = outcome(kind, thread.cell.value, thread.first, thread.second) == BLOCKED
+        self.current = running
+        return not blocked
+
+    # Names
+
+    def register(self, cell: Cell) -> None:
+        """Give a new object its location: the thread that makes it, and that thread's count."""
+        thread = self.current
+        if thread is None:
+            self.serial += 1
+            cell.serial = self.serial
+            return
+        order = thread.objects
+        thread.objects = order + 1
+        cell.epoch = self.epoch
+        if order < len(thread.object_ids):
+            cell.location = thread.object_ids[order]
+            return
+        cell.location = self.new_location(f"{thread.name}#{order + 1}", cell)
+        thread.object_ids.append(cell.location)
+
+    def new_location(self, name: str, cell: Cell) -> int:
+        location = Location(name, cell.name, cell.describe())
+        frame = here()
+        location.code = frame.f_code
+        location.instruction = frame.f_lasti
+        self.locations.append(location)
+        return len(self.locations) - 1
+
+    def thread_called(self, name: str) -> int:
+        """The id of a thread that is known by its name before it is ever spawned."""
+        thread = self.threads[0]
+        for order in name.split(".")[1:]:
+            while len(thread.child_ids) < int(order):
+                self.new_child(thread)
+            thread = self.threads[thread.child_ids[int(order) - 1]]
+        return thread.id
+
+    def new_child(self, parent: Thread) -> None:
+        """Give an id and a name to the next child that was never seen before."""
+        parent.child_ids.append(len(self.threads))
+        name = f"{parent.name}.{len(parent.child_ids)}"
+        self.threads.append(Thread(len(self.threads), name))
+
+    def place_name(self, event: Event) -> str:
+        """What an event works on, in a name that holds in every run: an object, or a thread."""
+        if event.location >= 0:
+            return self.locations[event.location].name
+        return "" if event.kind == CHOOSE else self.threads[event.choice].name
+
+    def operation_name(self, event: Event) -> str:
+        """An operation as schedules name it."""
+        place = "" if event.kind == SPAWN else self.place_name(event)
+        if place.startswith("outside"):
+            place = "outside"  # its number depends on what else the process made
+        return f"{VERBS[event.kind]} {place}".strip()
+
+    def adopt(self, cell: Cell) -> None:
+        """First use of an object in this execution that was not made in it."""
+        if cell is NOWHERE:
+            return
+        if not cell.serial:
+            raise self.misused(
+                f"a {cell.describe()} made in one execution is used in another: the program keeps "
+                "it between executions (in a global, say); make it anew in every execution, or "
+                "once, outside the program"
+            )
+        if cell.serial not in self.outside:
+            self.outside[cell.serial] = self.new_location(f"outside#{cell.serial}", cell)
+        cell.location = self.outside[cell.serial]
+        cell.value = cell.initial
+        cell.epoch = self.epoch
+
+    # What goes wrong
+
+    def diverge(self, expected: Event, thread: Thread, kind: int, location: int, why: str) -> None:
+        """The program does not repeat what it did before: break off."""
+        divergence = Divergence(expected, thread.id, kind, location, why)
+        if kind != NONE and thread is self.current:
+            frame = here()
+            divergence.code = frame.f_code
+            divergence.instruction = frame.f_lasti
+        self.divergence = divergence
+        self.stop(DIVERGED)
+
+    def keep_cancelling(self, thread: Thread) -> None:
+        """The execution is over, but the thread's own clean-up performs an operation."""
+        thread.cancellations += 1
+        if thread.cancellations > PATIENCE:
+            ABANDONED.append(thread.greenlet)  # collecting it would resume its endless clean-up
+            self.hub.switch()
+        raise Cancelled
+
+    def misused(self, message: str) -> MazurkaError:
+        """A mistake that ends the check, even if the program swallows the exception."""
+        self.misuse = MazurkaError(message)
+        return self.misuse
+
+    def outside_error(self, kind: int) -> MazurkaError:
+        if self.hub is None:
+            return MazurkaError(
+                f"'{VERBS[kind]}' works only in a program that Mazurka runs: "
+                "put it into the function that is checked"
+            )
+        return self.misused(
+            f"'{VERBS[kind]}' was called from a predicate or from another OS thread: a predicate "
+            "must be a function of the value alone, and threads are made with mazurka.spawn"
+        )
+
+
+def do_nothing(*_: object) -> None:
+    return None
+
+
+ABANDONED: list[Any] = []
+RUNTIME: Final = Runtime()
+NOWHERE: Final = Cell(None, None)  # the place of operations that access no location

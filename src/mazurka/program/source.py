@@ -1,0 +1,81 @@
+"""Where in the user's source something happens."""
+
+import ast
+import functools
+import linecache
+import os
+import sys
+from types import CodeType, FrameType
+from typing import Final, cast
+
+PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+def here() -> FrameType:
+    """The innermost frame that is not Mazurka's own (compiled code has no frames at all)."""
+    frame = sys._getframe()
+    while frame.f_code.co_filename.startswith(PACKAGE) and frame.f_back is not None:
+        frame = frame.f_back
+    return frame
+
+
+def place(code: object, instruction: int) -> tuple[str, int]:
+    """File and line of an instruction."""
+    if code is None:
+        return "", 0
+    code = cast(CodeType, code)
+    line = 0
+    for start, end, number in code.co_lines():
+        if start <= instruction < end and number is not None:
+            line = number
+    return code.co_filename, line or code.co_firstlineno
+
+
+def source_line(file: str, line: int) -> str:
+    return linecache.getline(file, line).strip()
+
+
+def assigned_name(code: object, instruction: int) -> str | None:
+    """The variable that the result of a call is assigned to, if the source shows it."""
+    if code is None:
+        return None
+    code = cast(CodeType, code)
+    positions = list(code.co_positions())
+    line, _, column, _ = positions[min(instruction // 2, len(positions) - 1)]
+    if line is None or column is None:
+        return None
+    for assignment in assignments(code.co_filename):
+        if assignment.lineno <= line <= (assignment.end_lineno or 0):
+            name = name_in(assignment, line, column)
+            if name is not None:
+                return name
+    return None
+
+
+@functools.lru_cache(maxsize=64)
+def assignments(file: str) -> list[ast.Assign | ast.AnnAssign]:
+    """The assignments of a file, the innermost last."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError):
+        return []
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Assign | ast.AnnAssign)]
+
+
+def name_in(assignment: ast.Assign | ast.AnnAssign, line: int, column: int) -> str | None:
+    """What an assignment calls the object that is made at a place of the source."""
+    targets = assignment.targets if isinstance(assignment, ast.Assign) else [assignment.target]
+    target, value = targets[0], assignment.value
+    if value is None:
+        return None
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        for part, made in zip(target.elts, value.elts, strict=False):
+            if contains(made, line, column):
+                return ast.unparse(part)
+    return ast.unparse(target) if contains(value, line, column) else None
+
+
+def contains(node: ast.expr, line: int, column: int) -> bool:
+    start = (node.lineno, node.col_offset)
+    end = (node.end_lineno or node.lineno, node.end_col_offset or 0)
+    return start <= (line, column) < end
