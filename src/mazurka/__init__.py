@@ -1,18 +1,40 @@
 """Mazurka: a stateless model checker for concurrent Python programs."""
 
 from mazurka.checking import COMPILED, CheckFailed, check, explore, replay
-from mazurka.core.result import Failure, MazurkaError, Result, Schedule
-from mazurka.program.primitives import Atomic, assume, choose, spawn
+from mazurka.core.result import Failure, MazurkaError, Result, Schedule, Step
+from mazurka.program.primitives import Atomic, Handle, assume, choose, spawn
+from mazurka.program.sync import (
+    Barrier,
+    BoundedSemaphore,
+    Condition,
+    Event,
+    Lock,
+    Queue,
+    RLock,
+    Semaphore,
+    ShutDown,
+)
 from mazurka.version import VERSION as __version__
 
 __all__ = [
     "COMPILED",
     "Atomic",
+    "Barrier",
+    "BoundedSemaphore",
     "CheckFailed",
+    "Condition",
+    "Event",
     "Failure",
+    "Handle",
+    "Lock",
     "MazurkaError",
+    "Queue",
+    "RLock",
     "Result",
     "Schedule",
+    "Semaphore",
+    "ShutDown",
+    "Step",
     "__version__",
     "assume",
     "check",

@@ -33,27 +33,33 @@ FETCH_ADD: Final = 14
 ADD_TO: Final = 15
 TRY_ACQUIRE: Final = 16
 RELEASE: Final = 17
+SEMAPHORE_RELEASE: Final = 18  # an add
+NOTIFY: Final = 19  # a store that ends a wait
+TIMED_WAIT: Final = 20  # a load: taken before the wait can succeed, it has timed out
 
 # Operations that other threads can enable and disable.
-AWAIT: Final = 20
-AWAIT_EXCHANGE: Final = 21
-ACQUIRE: Final = 22
-WAIT: Final = 23  # an await of a synchronisation object: stuck for ever is a deadlock, no livelock
+AWAIT: Final = 30
+AWAIT_EXCHANGE: Final = 31
+ACQUIRE: Final = 32
+WAIT: Final = 33  # an await of a synchronisation object: stuck for ever is a deadlock, no livelock
 
-# A guard and an update, both functions of the value. TRY: when the guard fails, only a read.
-FIRST_UPDATE: Final = 30
-SEMAPHORE_ACQUIRE: Final = 30
-QUEUE_PUT: Final = 31
-QUEUE_GET: Final = 32
-BARRIER_ENTER: Final = 33
-FIRST_TRY_UPDATE: Final = 40
-SEMAPHORE_TRY_ACQUIRE: Final = 40
-SEMAPHORE_RELEASE: Final = 41
-QUEUE_TRY_PUT: Final = 42
-QUEUE_TRY_GET: Final = 43
-QUEUE_TASK_DONE: Final = 44
-BARRIER_LEAVE: Final = 45
-BARRIER_CHANGE: Final = 46
+# A guard and an update, both functions of the value: blocked until the guard holds.
+FIRST_UPDATE: Final = 40
+SEMAPHORE_ACQUIRE: Final = 40
+QUEUE_PUT: Final = 41
+QUEUE_GET: Final = 42
+BARRIER_ENTER: Final = 43
+BARRIER_CHANGE: Final = 44
+
+# The same, always enabled: when the guard does not hold, it is a read that gives FAILED.
+FIRST_TRY_UPDATE: Final = 60
+SEMAPHORE_TRY_ACQUIRE: Final = 60
+SEMAPHORE_BOUNDED_RELEASE: Final = 61
+QUEUE_TRY_PUT: Final = 62
+QUEUE_TRY_GET: Final = 63
+QUEUE_TASK_DONE: Final = 64
+QUEUE_SHUTDOWN: Final = 65
+BARRIER_TIME_OUT: Final = 66
 
 VERBS: Final[dict[int, str]] = {
     SPAWN: "spawn",
@@ -67,6 +73,9 @@ VERBS: Final[dict[int, str]] = {
     ADD_TO: "add",
     TRY_ACQUIRE: "try acquire",
     RELEASE: "release",
+    SEMAPHORE_RELEASE: "release",
+    NOTIFY: "notify",
+    TIMED_WAIT: "timed wait",
     AWAIT: "await",
     AWAIT_EXCHANGE: "await_exchange",
     ACQUIRE: "acquire",
@@ -75,13 +84,14 @@ VERBS: Final[dict[int, str]] = {
     QUEUE_PUT: "put",
     QUEUE_GET: "get",
     BARRIER_ENTER: "enter",
+    BARRIER_CHANGE: "change",
     SEMAPHORE_TRY_ACQUIRE: "try acquire",
-    SEMAPHORE_RELEASE: "release",
+    SEMAPHORE_BOUNDED_RELEASE: "release",
     QUEUE_TRY_PUT: "try put",
     QUEUE_TRY_GET: "try get",
     QUEUE_TASK_DONE: "task_done",
-    BARRIER_LEAVE: "leave",
-    BARRIER_CHANGE: "change",
+    QUEUE_SHUTDOWN: "shutdown",
+    BARRIER_TIME_OUT: "timed wait",
 }
 
 Predicate = Callable[[Any], object]
@@ -112,9 +122,9 @@ def outcome(kind: int, value: object, first: object, second: object) -> int:
 
     `first` and `second` are the operation's own data (the new value, the predicate, ...).
     """
-    if kind == LOAD:
+    if kind == LOAD or kind == TIMED_WAIT:
         return READ
-    if kind == ADD_TO:
+    if kind == ADD_TO or kind == SEMAPHORE_RELEASE:
         return ADD
     if kind == COMPARE_EXCHANGE:
         return WRITE if same(value, first) else READ

@@ -13,6 +13,7 @@ from greenlet import getcurrent, greenlet
 from mazurka.core.event import NO_EVENTS, Event, dependent
 from mazurka.core.operation import (
     ACQUIRE,
+    ADD,
     ADD_TO,
     AWAIT,
     AWAIT_EXCHANGE,
@@ -25,9 +26,12 @@ from mazurka.core.operation import (
     JOIN,
     LOAD,
     NONE,
+    NOTIFY,
     RELEASE,
+    SEMAPHORE_RELEASE,
     SPAWN,
     STORE,
+    TIMED_WAIT,
     TRY_ACQUIRE,
     UNKNOWN,
     VERBS,
@@ -380,7 +384,7 @@ class Runtime:
         kind = thread.kind
         cell = thread.cell
         mode = outcome(kind, cell.value, thread.first, thread.second)
-        if kind == ADD_TO and not self.independent_adds:
+        if mode == ADD and not self.independent_adds:
             mode = WRITE
         event = Event(thread.id, kind, cell.location, mode, thread.first, thread.second)
         event.before = cell.value
@@ -422,12 +426,12 @@ class Runtime:
         cell = thread.cell
         value = cell.value
         first = thread.first
-        if kind == LOAD:
+        if kind == LOAD or kind == TIMED_WAIT:
             return value
-        if kind == STORE:
+        if kind == STORE or kind == NOTIFY:
             cell.value = first
             return None
-        if kind == ADD_TO or kind == FETCH_ADD:
+        if kind == ADD_TO or kind == FETCH_ADD or kind == SEMAPHORE_RELEASE:
             cell.value = value + first  # type: ignore[operator]
             return value
         if kind == EXCHANGE:

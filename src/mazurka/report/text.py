@@ -1,61 +1,219 @@
 """Results and failures as plain text."""
 
 import os
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from mazurka.core.result import Failure, Result, Step
+from mazurka.core.result import DEADLOCK, EXCEPTION, LIVELOCK, TOO_LONG, Failure, Result
 from mazurka.program.source import source_line
 
-HEADLINES = {
+VERDICTS = {
     "verified": "verified: no execution fails",
     "failed": "FAILED",
     "bounded": "bounded: no execution within the bound fails",
     "incomplete": "INCOMPLETE: the search was cut short",
 }
 
+# Of an execution with more steps than this, the first and the last are shown.
+MOST_STEPS = 60
+FIRST_STEPS = 20
+LAST_STEPS = 35
+LAST_STEPS_OF_A_LOOP = 10
+
+MOST_WAYS = 10
+LINE_WIDTH = 100
+WIDEST_ACTION = 48
+WIDEST_SOURCE = 60
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line in the account of an execution."""
+
+    number: str
+    thread: str
+    action: str
+    where: str = ""
+    source: str = ""
+    switched: bool = True  # whether another thread did the step before
+
+    @property
+    def name(self) -> str:
+        """The thread, named only where it takes over: so that switches catch the eye."""
+        return self.thread if self.switched else ""
+
+
+def result_text(title: str, result: Result) -> str:
+    """Everything there is to say about a search."""
+    parts = [f"{title}: {summary(result)}"]
+    for part in result_parts(result):
+        parts.append(part if isinstance(part, str) else failure_text(part))
+    return "\n\n".join(parts)
+
+
+def result_parts(result: Result) -> list[Failure | str]:
+    """What follows the summary: a failure for each way to fail, and remarks."""
+    parts: list[Failure | str] = []
+    ways = failure_groups(result.failures)
+    for way in ways[:MOST_WAYS]:
+        parts.append(way[0])
+        if len(way) > 1:
+            parts.append(f"({len(way):,} executions fail like this; the first is shown.)")
+    if len(ways) > MOST_WAYS:
+        more = plural(len(ways) - MOST_WAYS, "more way")
+        parts.append(f"({more} to fail not shown.)")
+    return parts
+
 
 def summary(result: Result) -> str:
     """One line: the verdict, and how much was looked at."""
-    headline = HEADLINES[result.verdict]
+    headline = VERDICTS[result.verdict]
     if result.verdict == "incomplete" and result.reason:
         headline += f" ({result.reason})"
-    parts = [f"{result.complete} complete"]
-    if result.blocked:
-        parts.append(f"{result.blocked} blocked")
-    if result.redundant:
-        parts.append(f"{result.redundant} redundant")
-    plural = "" if result.executions == 1 else "s"
-    return (
-        f"{headline}; {result.executions} execution{plural} ({', '.join(parts)}) "
-        f"in {result.seconds:.2f} s by {result.algorithm}"
-    )
+    return f"{headline}; {counts(result)} in {result.seconds:.2f} s ({result.algorithm})"
+
+
+def counts(result: Result) -> str:
+    """How many executions there were, and of which sorts if not all were complete."""
+    sorts = [
+        f"{count:,} {sort}"
+        for sort, count in (
+            ("complete", result.complete),
+            ("blocked", result.blocked),
+            ("redundant", result.redundant),
+        )
+        if count
+    ]
+    text = plural(result.executions, "execution")
+    if result.complete < result.executions:
+        text += f" ({', '.join(sorts)})"
+    if len(result.failures) > 1:
+        text += f", {len(result.failures):,} of which fail,"
+    return text
+
+
+def plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def failure_groups(failures: Sequence[Failure]) -> list[list[Failure]]:
+    """Failures that say the same, together: many executions may fail in one way."""
+    groups: dict[tuple[str, ...], list[Failure]] = {}
+    for failure in failures:
+        account = (failure.kind, failure.message, failure.thread, *failure.details)
+        groups.setdefault(account, []).append(failure)
+    return list(groups.values())
 
 
 def failure_text(failure: Failure) -> str:
     """The account of one failing execution."""
-    who = f" in {failure.thread}" if failure.thread else ""
-    lines = [f"{failure.kind}{who}: {failure.message}"]
-    lines += [f"  {detail}" for detail in failure.details]
-    if failure.steps:
-        lines.append("")
-        lines.append("The execution, step by step:")
-        lines += step_lines(failure.steps)
+    lines = [headline(failure), *explanation(failure)]
+    rows = step_rows(failure)
+    if rows:
+        lines += ["", steps_title(failure), *row_lines(rows)]
     return "\n".join(lines)
 
 
-def step_lines(steps: list[Step]) -> list[str]:
-    """One line a step: number, thread, what it did, where."""
-    thread_width = max(len(step.thread) for step in steps)
-    action_width = min(48, max(len(step.action) for step in steps))
-    number_width = len(str(len(steps)))
-    lines = []
-    for number, step in enumerate(steps, 1):
+def headline(failure: Failure) -> str:
+    """What went wrong."""
+    if failure.kind == DEADLOCK:
+        return "deadlock: no thread can go on"
+    if failure.kind == LIVELOCK:
+        return "livelock: a thread awaits a value that never comes"
+    if failure.kind == EXCEPTION:
+        return failure.message
+    return textwrap.fill(f"{failure.kind}: {failure.message}", LINE_WIDTH, break_long_words=False)
+
+
+def explanation(failure: Failure) -> list[str]:
+    """Who failed, and what is known beyond the headline."""
+    here = os.getcwd() + os.sep
+    lines = [f"  in thread {failure.thread}"] if failure.thread else []
+    return lines + [f"  {detail.replace(here, '')}" for detail in failure.details]
+
+
+def steps_title(failure: Failure) -> str:
+    threads = len({step.thread for step in failure.steps})
+    steps = plural(total_steps(failure), "step")
+    return f"The execution, {steps} by {plural(threads, 'thread')}:"
+
+
+def total_steps(failure: Failure) -> int:
+    """A failure may keep the last steps only; its schedule has them all."""
+    return max(len(failure.steps), len(failure.schedule.steps))
+
+
+def step_rows(failure: Failure) -> list[Row]:
+    """The steps that are worth showing."""
+    missing = total_steps(failure) - len(failure.steps)
+    rows: list[Row] = []
+    before = -1
+    thread = ""
+    for number in shown_steps(failure, missing):
+        step = failure.steps[number - missing]
+        if number > before + 1:
+            left_out = plural(number - before - 1, "step")
+            rows.append(Row("", "", f"... {left_out} left out ..."))
+            thread = ""
         where = f"{short(step.file)}:{step.line}" if step.file else ""
-        source = source_line(step.file, step.line) if step.file else ""
-        lines.append(
-            f"  {number:>{number_width}}  {step.thread:<{thread_width}}  "
-            f"{step.action:<{action_width}}  {where}  {source}".rstrip()
-        )
-    return lines
+        source = cut(source_line(step.file, step.line), WIDEST_SOURCE) if step.file else ""
+        switched = step.thread != thread
+        rows.append(Row(str(number + 1), step.thread, step.action, where, source, switched))
+        before, thread = number, step.thread
+    if failure.kind == EXCEPTION:
+        raises = "raises " + failure.message.partition("\n")[0]
+        rows.append(Row("", failure.thread, raises, switched=failure.thread != thread))
+    return rows
+
+
+def shown_steps(failure: Failure, missing: int) -> list[int]:
+    """Which steps to show, where the first `missing` ones cannot be."""
+    total = total_steps(failure)
+    if total <= MOST_STEPS and failure.kind != TOO_LONG:
+        return list(range(missing, total))
+    last = LAST_STEPS_OF_A_LOOP if failure.kind == TOO_LONG else LAST_STEPS
+    return [
+        number for number in range(missing, total) if number < FIRST_STEPS or number >= total - last
+    ]
+
+
+def row_lines(rows: Sequence[Row]) -> list[str]:
+    """The rows in columns; what is too long for its column runs on over the next."""
+    number = max(len(row.number) for row in rows)
+    name = max(len(row.thread) for row in rows)
+    where = max(len(row.where) for row in rows)
+    actions = [len(row.action) for row in rows if row.where]
+    action = min(WIDEST_ACTION, max(actions, default=0))
+    return [
+        f"  {row.number:>{number}}  {row.name:<{name}}  {row.action:<{action}}  "
+        f"{row.where:<{where}}  {row.source}".rstrip()
+        for row in rows
+    ]
+
+
+def outcomes_text(result: Result) -> str:
+    """How often each outcome came about."""
+    if not result.outcomes:
+        return "No outcomes: no execution ran to its end without failing."
+    width = len(f"{max(result.outcomes.values()):,}")
+    lines = [f"  {count:>{width},} x  {text}" for text, count in sorted_outcomes(result)]
+    return "\n".join(["Outcomes:", *lines])
+
+
+def sorted_outcomes(result: Result) -> list[tuple[str, int]]:
+    """The outcomes as text with their counts, in their own order if they have one."""
+    outcomes: list[Any] = list(result.outcomes)
+    try:
+        outcomes.sort()
+    except TypeError:
+        outcomes.sort(key=repr)
+    return [(repr(outcome), result.outcomes[outcome]) for outcome in outcomes]
+
+
+def cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 3] + "..."
 
 
 def short(file: str) -> str:

@@ -1,0 +1,131 @@
+"""The command line: ``python -m benchmarks list | run | table``."""
+
+import sys
+from collections import Counter
+
+import click
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.comparison import STYLES, Comparison, compare, render, why_skipped
+from benchmarks.measure import Measurement, measure
+from benchmarks.paper import TABLES, measured_parameters, rows
+from benchmarks.registry import BENCHMARKS, parse
+
+ALGORITHMS = ("optimal", "source", "naive")
+PIPE_WIDTH = 120  # where there is no terminal to ask
+
+algorithm_option = click.option(
+    "--algorithm", type=click.Choice(ALGORITHMS), default="optimal", show_default=True
+)
+
+
+class WrongInput(click.ClickException):
+    """One line and exit code 2."""
+
+    exit_code = 2
+
+
+def open_console() -> Console:
+    console = Console()
+    return console if console.is_terminal else Console(width=PIPE_WIDTH)
+
+
+@click.group()
+def main() -> None:
+    """The papers' benchmark programs, and our figures beside the papers'."""
+
+
+@main.command("list")
+def list_benchmarks() -> None:
+    """Show every benchmark, with its parameters and those that the paper measures."""
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("benchmark", no_wrap=True)
+    table.add_column("range", no_wrap=True)
+    table.add_column("table", no_wrap=True)
+    table.add_column("measured in the paper")
+    for benchmark in BENCHMARKS.values():
+        table.add_row(
+            benchmark.signature,
+            ", ".join(str(parameter) for parameter in benchmark.parameters),
+            benchmark.table,
+            " ".join(f"({parameter})" for parameter in measured_parameters(benchmark) if parameter),
+        )
+    open_console().print(table)
+
+
+@main.command()
+@click.argument("program", metavar="'NAME(PARAMETER,...)'")
+@algorithm_option
+@click.option("--max-executions", type=click.IntRange(min=1), help="Stop after so many.")
+@click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), help="In seconds.")
+@click.option("--no-independent-adds", is_flag=True, help="Let two adds conflict.")
+@click.option("--json", "as_json", is_flag=True, help="Print one line of JSON.")
+def run(
+    program: str,
+    algorithm: str,
+    max_executions: int | None,
+    time_limit: float | None,
+    no_independent_adds: bool,
+    as_json: bool,
+) -> None:
+    """Run one program, such as 'fib-bench(4)'."""
+    try:
+        instance = parse(program)
+    except ValueError as error:
+        raise WrongInput(str(error)) from None
+    measured = measure(instance, algorithm, max_executions, time_limit, not no_independent_adds)
+    click.echo(measured.to_json() if as_json else summary(str(instance), measured))
+
+
+def summary(name: str, measured: Measurement) -> str:
+    paper = "" if measured.paper_executions is None else f" (paper: {measured.paper_executions})"
+    return (
+        f"{name} {measured.algorithm}: {measured.verdict}, {measured.executions} executions{paper}"
+        f" = {measured.complete} complete + {measured.blocked} blocked"
+        f" + {measured.redundant} redundant; {measured.cpu_seconds:.2f} s CPU,"
+        f" {measured.executions_per_cpu_second:.0f} executions/s, {measured.peak_rss_mb:.0f} MB"
+    )
+
+
+@main.command()
+@click.argument("name", type=click.Choice(list(TABLES)))
+@algorithm_option
+@click.option(
+    "--max-executions",
+    type=click.IntRange(min=1),
+    default=300_000,
+    show_default=True,
+    help="Skip rows for which the paper has more, and stop ours there.",
+)
+def table(name: str, algorithm: str, max_executions: int) -> None:
+    """Run the rows of a paper's table, and compare; exit code 1 when any of them differs."""
+    console = open_console()
+    comparisons = []
+    for row in rows(name):
+        reason = why_skipped(row, name, max_executions)
+        if reason:
+            comparisons.append(Comparison(row, "skipped", reason))
+            continue
+        with console.status(f"running {row}"):
+            comparisons.append(compare(row, algorithm, max_executions))
+    console.print(render(name, algorithm, comparisons))
+    print_exceptions(console, comparisons)
+    if any(comparison.status in ("DIFFERS", "FAILED") for comparison in comparisons):
+        sys.exit(1)
+
+
+def print_exceptions(console: Console, comparisons: list[Comparison]) -> None:
+    """Every row that did not match, with the reason, and how many there are of each kind."""
+    for comparison in comparisons:
+        if comparison.status != "match":
+            style = STYLES[comparison.status]
+            name = f"{comparison.row} {comparison.row.setting}"
+            console.print(f"{comparison.status}: {name}: {comparison.reason}", style=style)
+    totals = Counter(comparison.status for comparison in comparisons)
+    console.print(", ".join(f"{status}: {total}" for status, total in totals.items()))
+
+
+if __name__ == "__main__":
+    main(prog_name="python -m benchmarks")

@@ -1,0 +1,109 @@
+"""A paper's table beside our own figures."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from rich import box
+from rich.table import Table
+
+from benchmarks.measure import Measurement, RunFailed, measure_apart
+from benchmarks.paper import TABLES, PaperRow
+from benchmarks.registry import BENCHMARKS
+
+Status = Literal["match", "DIFFERS", "FAILED", "skipped"]
+
+STYLES: dict[Status, str] = {
+    "match": "green",
+    "DIFFERS": "bold red",
+    "FAILED": "bold red",
+    "skipped": "bold yellow",
+}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A row of the paper, what became of it here, and why, where that needs saying."""
+
+    row: PaperRow
+    status: Status
+    reason: str = ""
+    measured: Measurement | None = None
+
+
+def why_skipped(row: PaperRow, table_name: str, budget: int) -> str:
+    """Why a row is not run; empty when it is."""
+    benchmark = BENCHMARKS.get(row.benchmark)
+    if benchmark is None or benchmark.table != table_name:
+        return "no program for it yet"
+    if row.executions is None:
+        return "the paper has no count"
+    if row.executions > budget:
+        return f"over the budget of {budget} executions"
+    return ""
+
+
+def compare(row: PaperRow, algorithm: str, budget: int) -> Comparison:
+    """Run a row and hold it against the paper's counts."""
+    try:
+        measured = measure_apart(row, algorithm, budget)
+    except RunFailed as failure:
+        return Comparison(row, "FAILED", str(failure))
+    reason = difference(row, measured)
+    return Comparison(row, "DIFFERS" if reason else "match", reason, measured)
+
+
+def difference(row: PaperRow, measured: Measurement) -> str:
+    """What differs from the paper; empty when nothing does."""
+    if (measured.complete, measured.blocked) != (row.complete, row.blocked):
+        return f"{measured.complete}+{measured.blocked} instead of {row.complete}+{row.blocked}"
+    if measured.algorithm == "optimal" and measured.redundant:
+        return f"redundant executions: {measured.redundant}"
+    # An await that blocks for ever is a failure here, so a paper's blocked executions may fail.
+    expected = ("verified", "failed") if row.blocked else ("verified",)
+    if measured.verdict not in expected:
+        return f"the verdict is {measured.verdict}"
+    return ""
+
+
+def render(table_name: str, algorithm: str, comparisons: list[Comparison]) -> Table:
+    """The comparison as a table; the paper's time and memory only for the algorithm that it ran."""
+    table = Table(title=f"{TABLES[table_name].title}, algorithm {algorithm}", box=box.SIMPLE_HEAD)
+    table.add_column("benchmark", no_wrap=True)
+    table.add_column("paper\nsetting", no_wrap=True)
+    for heading in ("paper", "ours"):
+        table.add_column(f"{heading}\nexecutions", justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for heading in ("redundant", "CPU s", "peak MB", "paper\ns", "paper\nMB"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for comparison in comparisons:
+        table.add_row(*cells(comparison, with_paper_cost=algorithm == "optimal"))
+    return table
+
+
+def cells(comparison: Comparison, with_paper_cost: bool) -> list[str]:
+    row, status, measured = comparison.row, comparison.status, comparison.measured
+    ours = ["", "", "", ""]
+    if measured is not None:
+        ours = [
+            counts(measured.complete, measured.blocked),
+            str(measured.redundant),
+            f"{measured.cpu_seconds:.2f}",
+            f"{measured.peak_rss_mb:.0f}",
+        ]
+    paper_cost = (row.seconds, row.memory_mb) if with_paper_cost else (None, None)
+    return [
+        str(row),
+        row.setting,
+        counts(row.complete, row.blocked),
+        ours[0],
+        f"[{STYLES[status]}]{status}[/]",
+        *ours[1:],
+        *("" if cost is None else f"{cost:g}" for cost in paper_cost),
+    ]
+
+
+def counts(complete: int | None, blocked: int | None) -> str:
+    """Complete and blocked executions the way the papers print them."""
+    if complete is None:
+        return "?"
+    return f"{complete}+{blocked}" if blocked else str(complete)

@@ -1,0 +1,106 @@
+"""Run one program, in this process or in one of its own, and say what it took."""
+
+import json
+import platform
+import resource
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import mazurka
+from benchmarks.paper import PaperRow, paper_executions
+from benchmarks.registry import Instance
+
+CHECKOUT = Path(__file__).parents[1]
+
+# For one execution. The longest of the papers, length-param(2,65536), has 262,148 events.
+MAX_EVENTS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What ``run --json`` prints, in this order."""
+
+    benchmark: str
+    parameter: str
+    algorithm: str
+    executions: int
+    complete: int
+    blocked: int
+    redundant: int
+    verdict: str
+    seconds: float
+    cpu_seconds: float
+    peak_rss_mb: float
+    executions_per_cpu_second: float
+    compiled: bool
+    python: str
+    paper_executions: int | None
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
+
+
+class RunFailed(Exception):
+    """A run in a process of its own ended without a measurement; the message says how."""
+
+
+def measure(
+    instance: Instance,
+    algorithm: str,
+    max_executions: int | None,
+    time_limit: float | None,
+    independent_adds: bool,
+) -> Measurement:
+    """Explore a program to the end (or a limit), whatever failures it has on the way."""
+    wall_start = time.perf_counter()
+    cpu_start = time.process_time()
+    result = mazurka.explore(
+        instance.program(),
+        algorithm=algorithm,
+        max_executions=max_executions,
+        time_limit=time_limit,
+        stop_on_failure=False,
+        independent_adds=independent_adds,
+        max_events=MAX_EVENTS,
+    )
+    cpu_seconds = time.process_time() - cpu_start
+    return Measurement(
+        benchmark=instance.benchmark.name,
+        parameter=instance.parameter,
+        algorithm=algorithm,
+        executions=result.executions,
+        complete=result.complete,
+        blocked=result.blocked,
+        redundant=result.redundant,
+        verdict=result.verdict,
+        seconds=round(time.perf_counter() - wall_start, 4),
+        cpu_seconds=round(cpu_seconds, 4),
+        peak_rss_mb=round(peak_rss_mb(), 1),
+        executions_per_cpu_second=round(result.executions / cpu_seconds, 1),
+        compiled=mazurka.COMPILED,
+        python=platform.python_version(),
+        paper_executions=paper_executions(instance, independent_adds),
+    )
+
+
+def peak_rss_mb() -> float:
+    """The most memory that this process has had, so far."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # Linux counts kilobytes, macOS bytes.
+    return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
+
+
+def measure_apart(row: PaperRow, algorithm: str, max_executions: int) -> Measurement:
+    """Measure a table's row in a process of its own, so that its peak of memory is its own."""
+    command = [sys.executable, "-m", "benchmarks", "run", str(row), "--json"]
+    command += ["--algorithm", algorithm, "--max-executions", str(max_executions)]
+    if row.independent_adds is False:
+        command.append("--no-independent-adds")
+    finished = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
+    if finished.returncode != 0:
+        last_words = finished.stderr.strip().splitlines() or ["no message"]
+        raise RunFailed(f"exit code {finished.returncode}: {last_words[-1]}")
+    return Measurement(**json.loads(finished.stdout))

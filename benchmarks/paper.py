@@ -1,0 +1,115 @@
+"""What the papers measured: their tables, from the CSV files in ``data``."""
+
+import csv
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from benchmarks.registry import Benchmark, Instance, spell
+
+DATA = Path(__file__).parent / "data"
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """A table, and which of its rows hold the counts of an optimal search.
+
+    ``column`` is the CSV column that tells those rows from the others. ``independent_adds`` maps
+    its values to the setting of the search that they stand for, None where it makes no difference.
+    """
+
+    title: str
+    file: str
+    column: str
+    independent_adds: dict[str, bool | None]
+
+
+AWAIT_SETTINGS: dict[str, bool | None] = {"PLP+Await": False, "PLP+Await+IFAA": True}
+
+TABLES = {
+    "pop-1": PaperTable(
+        'Table 1 of "Parsimonious Optimal Dynamic Partial Order Reduction"',
+        "pop_table1.csv",
+        "tool",
+        {"Optimal": None},
+    ),
+    "awaiting-1": PaperTable(
+        'Table I of "Awaiting for Godot"', "awaiting_table1.csv", "configuration", AWAIT_SETTINGS
+    ),
+    "awaiting-figures": PaperTable(
+        'the figures of "Awaiting for Godot"',
+        "awaiting_figures.csv",
+        "configuration",
+        AWAIT_SETTINGS,
+    ),
+}
+
+
+@dataclass(frozen=True)
+class PaperRow:
+    """One program under one setting, with the paper's figures; None where the paper has none."""
+
+    benchmark: str
+    parameter: str
+    setting: str
+    independent_adds: bool | None
+    complete: int | None
+    blocked: int | None
+    seconds: float | None
+    memory_mb: float | None
+
+    def __str__(self) -> str:
+        return spell(self.benchmark, self.parameter)
+
+    @property
+    def executions(self) -> int | None:
+        if self.complete is None or self.blocked is None:
+            return None
+        return self.complete + self.blocked
+
+
+@cache
+def rows(table_name: str) -> tuple[PaperRow, ...]:
+    """The rows of a table that an optimal search can be compared with, in the paper's order."""
+    table = TABLES[table_name]
+    with (DATA / table.file).open(newline="") as file:
+        return tuple(
+            PaperRow(
+                benchmark=cells["benchmark"],
+                parameter=cells["parameter"],
+                setting=cells[table.column],
+                independent_adds=table.independent_adds[cells[table.column]],
+                complete=whole(cells.get("complete", cells["executions"])),
+                blocked=whole(cells.get("blocked", "0")),
+                seconds=number(cells.get("time_s")),
+                memory_mb=number(cells.get("memory_mb")),
+            )
+            for cells in csv.DictReader(file)
+            if cells[table.column] in table.independent_adds
+        )
+
+
+def number(cell: str | None) -> float | None:
+    """A figure; None for an empty cell, or one that says ``timeout`` or ``crash``."""
+    return None if cell in (None, "", "timeout", "crash") else float(cell)
+
+
+def whole(cell: str | None) -> int | None:
+    figure = number(cell)
+    return None if figure is None else int(figure)
+
+
+def measured_parameters(benchmark: Benchmark) -> list[str]:
+    """The parameters for which the paper has figures."""
+    found = (row.parameter for row in rows(benchmark.table) if row.benchmark == benchmark.name)
+    return list(dict.fromkeys(found))
+
+
+def paper_executions(instance: Instance, independent_adds: bool) -> int | None:
+    """The paper's complete and blocked executions of a program, if it has them."""
+    for row in rows(instance.benchmark.table):
+        if (row.benchmark, row.parameter) == (instance.benchmark.name, instance.parameter) and (
+            row.independent_adds in (None, independent_adds)
+        ):
+            return row.executions
+    return None

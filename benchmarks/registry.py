@@ -1,0 +1,131 @@
+"""Which benchmarks there are, and how a name such as ``length-param(2,1024)`` is understood."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from benchmarks import awaiting, pop
+
+Program = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a benchmark, and the values that it may have."""
+
+    name: str
+    least: int = 1
+    most: int | None = None
+
+    def __str__(self) -> str:
+        if self.most is None:
+            return f"{self.name} >= {self.least}"
+        return f"{self.least} <= {self.name} <= {self.most}"
+
+    def allows(self, value: int) -> bool:
+        return self.least <= value and (self.most is None or value <= self.most)
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A family of programs: one for each choice of the parameters."""
+
+    name: str
+    table: str  # a key of paper.TABLES
+    factory: Callable[..., Program]
+    parameters: tuple[Parameter, ...] = ()
+
+    @property
+    def signature(self) -> str:
+        return spell(self.name, ",".join(parameter.name for parameter in self.parameters))
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One program: a benchmark with its parameters filled in."""
+
+    benchmark: Benchmark
+    values: tuple[int, ...]
+
+    @property
+    def parameter(self) -> str:
+        """The parameters as the papers' tables write them."""
+        return ",".join(str(value) for value in self.values)
+
+    def __str__(self) -> str:
+        return spell(self.benchmark.name, self.parameter)
+
+    def program(self) -> Program:
+        return self.benchmark.factory(*self.values)
+
+
+ROUNDS = Parameter("rounds")
+THREADS = Parameter("threads")
+
+# Beyond these limits the consumer of circular-buffer, which never wraps its position, leaves the
+# buffer, and indexer looks for ever for an empty cell in a full table.
+BUFFER_ROUNDS = Parameter("rounds", most=10)
+INDEXER_THREADS = Parameter("threads", most=32)
+
+BENCHMARKS = {
+    benchmark.name: benchmark
+    for benchmark in (
+        Benchmark("circular-buffer", "pop-1", pop.circular_buffer, (BUFFER_ROUNDS,)),
+        Benchmark("fib-bench", "pop-1", pop.fib_bench, (ROUNDS,)),
+        Benchmark("linuxrwlocks", "pop-1", pop.linuxrwlocks, (ROUNDS,)),
+        Benchmark("filesystem", "pop-1", pop.filesystem, (THREADS,)),
+        Benchmark("indexer", "pop-1", pop.indexer, (INDEXER_THREADS,)),
+        Benchmark("lastzero", "pop-1", pop.lastzero, (Parameter("writers"),)),
+        Benchmark("exp-mem3", "pop-1", pop.exp_mem3, (Parameter("leaves"),)),
+        Benchmark("dispatcher", "pop-1", pop.dispatcher, (Parameter("servers"),)),
+        Benchmark("poke", "pop-1", pop.poke, (Parameter("workers"),)),
+        Benchmark(
+            "length-param", "pop-1", pop.length_param, (THREADS, Parameter("length", least=0))
+        ),
+        Benchmark("sortnet", "awaiting-1", awaiting.sortnet, (THREADS,)),
+        Benchmark("figure-1", "awaiting-figures", awaiting.figure_1),
+        Benchmark("figure-2", "awaiting-figures", awaiting.figure_2),
+        Benchmark("figure-3", "awaiting-figures", awaiting.figure_3),
+        Benchmark("figure-4", "awaiting-figures", awaiting.figure_4),
+        Benchmark("figure-5", "awaiting-figures", awaiting.figure_5),
+        Benchmark(
+            "figure-6",
+            "awaiting-figures",
+            awaiting.figure_6,
+            tuple(Parameter(name, least=0) for name in ("first", "second", "third")),
+        ),
+    )
+}
+
+
+def spell(name: str, parameter: str) -> str:
+    """A benchmark's name with its parameters, the way it is typed and printed."""
+    return f"{name}({parameter})" if parameter else name
+
+
+def parse(text: str) -> Instance:
+    """The program that a name such as ``fib-bench(4)`` stands for; ValueError says why none."""
+    match = re.fullmatch(r"\s*([\w-]+)\s*(?:\(([^()]*)\)\s*)?", text)
+    if match is None:
+        raise ValueError(f"{text!r} is not of the form name(parameter,...), as in 'fib-bench(4)'")
+    name, inside = match.groups()
+    if name not in BENCHMARKS:
+        raise ValueError(f"there is no benchmark {name!r}; 'python -m benchmarks list' shows them")
+    benchmark = BENCHMARKS[name]
+    words = inside.split(",") if inside and inside.strip() else []
+    if len(words) != len(benchmark.parameters):
+        raise ValueError(f"{text!r} does not have the parameters of {benchmark.signature}")
+    pairs = zip(benchmark.parameters, words, strict=True)
+    values = tuple(parse_value(text, parameter, word) for parameter, word in pairs)
+    return Instance(benchmark, values)
+
+
+def parse_value(text: str, parameter: Parameter, word: str) -> int:
+    """One parameter's value, within its range."""
+    try:
+        value = int(word)
+    except ValueError:
+        raise ValueError(f"{text!r}: {parameter.name} must be a whole number") from None
+    if not parameter.allows(value):
+        raise ValueError(f"{text!r} is out of range: {parameter}")
+    return value

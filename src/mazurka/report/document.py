@@ -1,0 +1,37 @@
+"""Results as JSON documents."""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from mazurka.core.result import Failure, Result
+from mazurka.report.text import sorted_outcomes
+
+
+def result_document(program: str, result: Result) -> dict[str, Any]:
+    return {
+        "program": program,
+        "verdict": result.verdict,
+        "reason": result.reason,
+        "algorithm": result.algorithm,
+        "executions": result.executions,
+        "complete": result.complete,
+        "blocked": result.blocked,
+        "redundant": result.redundant,
+        "seconds": round(result.seconds, 6),
+        "failures": [failure_document(failure) for failure in result.failures],
+        "outcomes": [
+            {"outcome": text, "count": count} for text, count in sorted_outcomes(result)
+        ],
+    }
+
+
+def failure_document(failure: Failure) -> dict[str, Any]:
+    return {
+        "kind": failure.kind,
+        "message": failure.message,
+        "thread": failure.thread,
+        "details": failure.details,
+        "steps": [asdict(step) for step in failure.steps],
+        "schedule": json.loads(failure.schedule.to_json()),
+    }

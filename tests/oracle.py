@@ -1,0 +1,229 @@
+"""Small programs as data, and the comparison of the searches with the brute-force oracle.
+
+A program is a tuple of threads, a thread a tuple of instructions, an instruction a tuple that
+begins with its name. Every thread has one register, which loads and the like set and `if` tests.
+"""
+
+import queue
+from collections import Counter
+from collections.abc import Callable
+from threading import BrokenBarrierError
+from typing import Any
+
+import mazurka
+from mazurka.core.execution import Execution
+from mazurka.core.result import Result
+from mazurka.explore.naive import NaiveSearch, Trace, trace_of
+from mazurka.explore.optimal import OptimalDpor
+from mazurka.explore.search import Search
+from mazurka.explore.source import SourceDpor
+from mazurka.program.execution import PythonExecution
+from mazurka.program.runtime import RUNTIME
+
+Instruction = tuple[Any, ...]
+Thread = tuple[Instruction, ...]
+Program = tuple[Thread, ...]
+
+EXPLORERS: dict[str, Callable[[Search], Any]] = {
+    "naive": NaiveSearch,
+    "optimal": OptimalDpor,
+    "source": SourceDpor,
+}
+
+
+class Shared:
+    """The objects that the threads of a generated program share."""
+
+    def __init__(self) -> None:
+        self.atomics = [mazurka.Atomic(0), mazurka.Atomic(0)]
+        self.locks: list[Any] = [mazurka.Lock(), mazurka.RLock()]
+        self.semaphore = mazurka.Semaphore(1)
+        self.bounded = mazurka.BoundedSemaphore(1)
+        self.event = mazurka.Event()
+        self.queue = mazurka.Queue(1)
+        self.condition = mazurka.Condition()
+        self.barrier = mazurka.Barrier(2)
+
+
+def as_function(program: Program) -> Callable[[], object]:
+    """The function that runs a program: main spawns its threads, and joins none of them."""
+
+    def main() -> object:
+        shared = Shared()
+        for thread in program:
+            mazurka.spawn(run_thread, shared, thread)
+        return None
+
+    return main
+
+
+def run_thread(shared: Shared, thread: Thread) -> None:
+    run_block(shared, thread, [0], [])
+
+
+def run_block(shared: Shared, block: Thread, register: list[Any], children: list[Any]) -> None:
+    for name, *rest in block:
+        if name == "if":
+            if register[0]:
+                run_block(shared, rest[0], register, children)
+        elif name == "with":
+            with shared.locks[rest[0]]:
+                run_block(shared, rest[1], register, children)
+        elif name == "try lock":
+            lock = shared.locks[rest[0]]
+            if lock.acquire(timeout=1):
+                run_block(shared, rest[1], register, children)
+                lock.release()
+        elif name == "condition":
+            with shared.condition:
+                run_block(shared, rest[0], register, children)
+        elif name == "spawn":
+            children.append(mazurka.spawn(run_thread, shared, rest[0]))
+        elif name == "join":
+            if children:
+                children.pop().join()
+        else:
+            register[0] = INSTRUCTIONS[name](shared, *rest)
+
+
+def barrier_wait(shared: Shared, timeout: float | None) -> int:
+    try:
+        return shared.barrier.wait(timeout)
+    except BrokenBarrierError:
+        return -1
+
+
+def try_get(shared: Shared) -> Any:
+    try:
+        return shared.queue.get_nowait()
+    except queue.Empty:
+        return 0
+
+
+def try_put(shared: Shared, item: int) -> bool:
+    try:
+        shared.queue.put(item, timeout=1)
+    except queue.Full:
+        return False
+    return True
+
+
+def bounded_release(shared: Shared) -> bool:
+    try:
+        shared.bounded.release()
+    except ValueError:
+        return False
+    return True
+
+
+def task_done(shared: Shared) -> bool:
+    try:
+        shared.queue.task_done()
+    except ValueError:
+        return False
+    return True
+
+
+def release(shared: Shared, lock: int) -> bool:
+    try:
+        shared.locks[lock].release()
+    except RuntimeError:
+        return False
+    return True
+
+
+INSTRUCTIONS: dict[str, Callable[..., Any]] = {
+    "load": lambda s, x: s.atomics[x].load(),
+    "store": lambda s, x, v: s.atomics[x].store(v),
+    "exchange": lambda s, x, v: s.atomics[x].exchange(v),
+    "compare_exchange": lambda s, x, e, n: s.atomics[x].compare_exchange(e, n),
+    "fetch_add": lambda s, x, n: s.atomics[x].fetch_add(n),
+    "add": lambda s, x, n: s.atomics[x].add(n),
+    "await": lambda s, x, v: s.atomics[x].await_value(lambda value: value == v),
+    "await at least": lambda s, x, v: s.atomics[x].await_value(lambda value: value >= v),
+    "await_exchange": lambda s, x, v, n: s.atomics[x].await_exchange(lambda value: value == v, n),
+    "release": release,
+    "locked": lambda s: s.locks[0].locked(),
+    "semaphore acquire": lambda s: s.semaphore.acquire(),
+    "semaphore try": lambda s: s.semaphore.acquire(blocking=False),
+    "semaphore release": lambda s, n: s.semaphore.release(n),
+    "bounded acquire": lambda s: s.bounded.acquire(),
+    "bounded release": bounded_release,
+    "event set": lambda s: s.event.set(),
+    "event clear": lambda s: s.event.clear(),
+    "event wait": lambda s: s.event.wait(),
+    "event timed wait": lambda s: s.event.wait(1),
+    "put": lambda s, v: s.queue.put(v),
+    "get": lambda s: s.queue.get(),
+    "try put": try_put,
+    "try get": try_get,
+    "qsize": lambda s: s.queue.qsize(),
+    "task_done": task_done,
+    "queue join": lambda s: s.queue.join(),
+    "condition wait": lambda s: s.condition.wait(),
+    "condition timed wait": lambda s: s.condition.wait(1),
+    "notify": lambda s: s.condition.notify(),
+    "notify_all": lambda s: s.condition.notify_all(),
+    "barrier wait": barrier_wait,
+    "barrier abort": lambda s: s.barrier.abort(),
+    "barrier reset": lambda s: s.barrier.reset(),
+    "choose": lambda s, n: mazurka.choose(range(n)),
+    "assume": lambda s, v: mazurka.assume(s.atomics[0].load() == v),
+    "assert": lambda s, v: check_equal(s.atomics[0].load(), v),
+}
+
+
+def check_equal(value: object, expected: object) -> None:
+    assert value == expected
+
+
+class Exploration:
+    """What a search met: how often each trace, and with which failures."""
+
+    def __init__(self, name: str, program: Program, independent_adds: bool, most: int) -> None:
+        self.traces: Counter[Trace] = Counter()
+        self.result = Result(algorithm=name)
+        execution = PythonExecution(as_function(program), independent_adds, 1000, name == "naive")
+        try:
+            search = Search(execution, self.result, False, most, None, None, self.observe)
+            self.finished = EXPLORERS[name](search).explore()
+        finally:
+            RUNTIME.close()
+
+    def observe(self, execution: Execution) -> None:
+        from mazurka.core.execution import REDUNDANT
+
+        if execution.status != REDUNDANT:
+            self.traces[trace_of(execution)] += 1
+
+    @property
+    def failures(self) -> set[tuple[str, str]]:
+        return {(failure.kind, failure.message) for failure in self.result.failures}
+
+
+def disagreement(
+    program: Program, independent_adds: bool = True, most: int = 3000
+) -> str | None:
+    """What is wrong with the searches on a program; None if nothing is, "" if it is too large."""
+    oracle = Exploration("naive", program, independent_adds, most)
+    if not oracle.finished:
+        return ""
+    expected = set(oracle.traces)
+    optimal = Exploration("optimal", program, independent_adds, 10 * most)
+    source = Exploration("source", program, independent_adds, 10 * most)
+    for search in (optimal, source):
+        name = search.result.algorithm
+        if not search.finished:
+            return f"{name} does not end"
+        missed = len(expected - set(search.traces))
+        if missed:
+            return f"{name} misses {missed} of {len(expected)} traces"
+        if set(search.traces) - expected:
+            return f"{name} invents traces"
+        if search.failures != oracle.failures:
+            return f"{name} finds {search.failures}, the oracle {oracle.failures}"
+    if optimal.result.redundant:
+        return f"optimal has {optimal.result.redundant} redundant executions"
+    if max(optimal.traces.values()) > 1:
+        return "optimal explores a trace twice"
+    return None

@@ -1,0 +1,200 @@
+"""The papers' programs have the papers' counts, and the runner says so."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner, Result
+
+import benchmarks.__main__ as command_line
+from benchmarks.comparison import Comparison, difference
+from benchmarks.measure import Measurement, measure
+from benchmarks.paper import PaperRow, rows
+from benchmarks.registry import BENCHMARKS, parse
+
+# Counts of complete executions, the same under GenMC and Nidhugg.
+SMALL = {
+    "circular-buffer": {"1": 2, "2": 6, "3": 20, "4": 70, "5": 252},
+    "fib-bench": {"1": 11, "2": 140, "3": 1698},
+    "linuxrwlocks": {"1": 4, "2": 26, "3": 192, "4": 1500},
+    "filesystem": {"1": 1, "13": 1, "14": 2, "15": 4, "16": 8, "18": 32},
+    "indexer": {"1": 1, "11": 1, "12": 8, "13": 64},
+    "lastzero": {"1": 2, "2": 5, "3": 12, "4": 28, "5": 64, "6": 144},
+    "exp-mem3": {"1": 2, "2": 4, "3": 12, "4": 48, "5": 240},
+    "dispatcher": {"1": 4, "2": 32, "3": 398},
+    "poke": {"1": 5, "2": 104, "3": 711},
+    "length-param": {"1,2": 1, "2,0": 4, "2,1": 4, "2,4": 4, "2,64": 4, "2,1024": 4, "3,2": 36},
+    "sortnet": {"1": 1, "2": 1, "3": 1, "4": 1, "5": 1, "6": 1},
+}
+LARGE = {
+    "circular-buffer": {"7": 3432},
+    "fib-bench": {"4": 19605},
+    "linuxrwlocks": {"5": 12092},
+    "filesystem": {"22": 512},
+    "indexer": {"14": 512},
+    "lastzero": {"10": 3328},
+    "exp-mem3": {"7": 10080},
+    "dispatcher": {"4": 6854},
+    "poke": {"4": 2636, "5": 7079},
+    "length-param": {"2,65536": 4},
+}
+
+
+def flat(counts: dict[str, dict[str, int]]) -> list[tuple[str, int]]:
+    return [
+        (f"{name}({parameter})", count)
+        for name, by_parameter in counts.items()
+        for parameter, count in by_parameter.items()
+    ]
+
+
+def run_optimal(name: str, independent_adds: bool = True) -> Measurement:
+    return measure(parse(name), "optimal", None, None, independent_adds)
+
+
+def invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(command_line.main, arguments)
+
+
+@pytest.mark.parametrize(("name", "count"), flat(SMALL))
+def test_small_programs_have_the_known_counts(name: str, count: int) -> None:
+    measured = run_optimal(name)
+    assert (measured.complete, measured.blocked, measured.redundant) == (count, 0, 0)
+    assert measured.verdict == "verified"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "count"), flat(LARGE))
+def test_larger_programs_have_the_known_counts(name: str, count: int) -> None:
+    measured = run_optimal(name)
+    assert (measured.complete, measured.blocked, measured.redundant) == (count, 0, 0)
+    assert measured.verdict == "verified"
+
+
+@pytest.mark.parametrize("row", rows("awaiting-figures"), ids=lambda row: f"{row} {row.setting}")
+def test_figures_have_the_known_counts(row: PaperRow) -> None:
+    measured = run_optimal(str(row), independent_adds=bool(row.independent_adds))
+    assert difference(row, measured) == ""
+
+
+def test_every_benchmark_of_pop_is_there_with_three_parameters_in_the_paper() -> None:
+    names = [row.benchmark for row in rows("pop-1")]
+    written = [benchmark.name for benchmark in BENCHMARKS.values() if benchmark.table == "pop-1"]
+    assert names == [name for name in written for _ in range(3)]
+
+
+def test_list_names_every_benchmark() -> None:
+    result = invoke("list")
+    assert result.exit_code == 0
+    for benchmark in BENCHMARKS.values():
+        assert benchmark.signature in result.output
+        assert benchmark.table in result.output
+    assert "(2,1024) (2,8196) (2,65536)" in result.output
+
+
+def test_run_prints_one_line_of_json() -> None:
+    result = invoke("run", "length-param(2,1024)", "--json")
+    assert result.exit_code == 0
+    assert result.output.count("\n") == 1
+    printed = json.loads(result.output)
+    assert printed["benchmark"] == "length-param"
+    assert printed["parameter"] == "2,1024"
+    assert printed["executions"] == printed["complete"] == printed["paper_executions"] == 4
+    assert printed["cpu_seconds"] > 0
+    assert printed["peak_rss_mb"] > 1
+    assert printed["compiled"] in (True, False)
+
+
+def test_run_prints_a_line_for_people() -> None:
+    result = invoke("run", "fib-bench(1)", "--algorithm", "source")
+    assert result.exit_code == 0
+    assert result.output.startswith("fib-bench(1) source: verified, ")
+    assert "11 complete + 0 blocked" in result.output
+    assert "paper" not in result.output
+
+
+def test_run_obeys_its_options() -> None:
+    stopped = json.loads(invoke("run", "fib-bench(3)", "--json", "--max-executions", "7").output)
+    assert (stopped["executions"], stopped["verdict"]) == (7, "incomplete")
+    assert stopped["paper_executions"] is None
+    timed = json.loads(invoke("run", "fib-bench(6)", "--json", "--time-limit", "0.1").output)
+    assert timed["verdict"] == "incomplete"
+    assert timed["paper_executions"] == 2364418
+    adds = json.loads(invoke("run", "figure-5", "--json", "--no-independent-adds").output)
+    assert (adds["complete"], adds["blocked"], adds["paper_executions"]) == (2, 6, 8)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("fib", "no benchmark 'fib'"),
+        ("fib-bench", "does not have the parameters of fib-bench(rounds)"),
+        ("fib-bench()", "does not have the parameters"),
+        ("fib-bench(1,2)", "does not have the parameters"),
+        ("fib-bench(1", "not of the form"),
+        ("", "not of the form"),
+        ("fib-bench(many)", "rounds must be a whole number"),
+        ("fib-bench(0)", "out of range: rounds >= 1"),
+        ("circular-buffer(11)", "out of range: 1 <= rounds <= 10"),
+        ("length-param(2,-1)", "out of range: length >= 0"),
+    ],
+)
+def test_wrong_input_gets_one_line(name: str, message: str) -> None:
+    result = invoke("run", name)
+    assert result.exit_code == 2
+    assert message in result.output
+    assert result.output.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("table", "pop-2"),
+        ("table", "pop-1", "--max-executions", "0"),
+        ("run", "fib-bench(1)", "--algorithm", "best"),
+        ("run", "fib-bench(1)", "--time-limit", "0"),
+    ],
+)
+def test_wrong_options_are_refused(arguments: tuple[str, ...]) -> None:
+    assert invoke(*arguments).exit_code == 2
+
+
+def test_table_compares_and_says_what_it_skips() -> None:
+    result = invoke("table", "awaiting-1")
+    assert result.exit_code == 0
+    assert "match: 6" in result.output
+    assert "skipped: qspinlock(2) PLP+Await: no program for it yet" in result.output
+
+
+@pytest.mark.slow
+def test_table_of_figures_matches() -> None:
+    result = invoke("table", "awaiting-figures")
+    assert result.exit_code == 0
+    assert "match: 14" in result.output
+
+
+def test_table_skips_rows_over_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command_line, "compare", lambda row, *_: Comparison(row, "match"))
+    result = invoke("table", "pop-1", "--max-executions", "20000")
+    assert result.exit_code == 0
+    assert "skipped: fib-bench(5) Optimal: over the budget of 20000 executions" in result.output
+    assert "skipped: fib-bench(4)" not in result.output
+
+
+def test_table_fails_when_a_row_differs_or_cannot_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    for status in ("DIFFERS", "FAILED"):
+        comparison = Comparison(rows("pop-1")[0], status, "a reason")
+        monkeypatch.setattr(command_line, "compare", lambda *_, found=comparison: found)
+        result = invoke("table", "pop-1", "--max-executions", "4")
+        assert result.exit_code == 1
+        assert f"{status}: circular-buffer(7) Optimal: a reason" in result.output
+
+
+def test_a_difference_is_named() -> None:
+    row = next(row for row in rows("awaiting-figures") if str(row) == "figure-3")
+    measured = run_optimal("figure-3")
+    assert difference(row, measured) == ""
+    assert difference(row, replace(measured, complete=5)) == "5+0 instead of 4+0"
+    assert difference(row, replace(measured, redundant=1)) == "redundant executions: 1"
+    assert difference(row, replace(measured, redundant=1, algorithm="source")) == ""
+    assert difference(row, replace(measured, verdict="failed")) == "the verdict is failed"

@@ -1,0 +1,108 @@
+"""Every search against the brute-force oracle, on generated programs."""
+
+import os
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from tests.oracle import Program, disagreement
+
+EXAMPLES = int(os.environ.get("MAZURKA_ORACLE_PROGRAMS", "2000"))
+THOROUGH = settings(
+    max_examples=EXAMPLES,
+    derandomize="MAZURKA_ORACLE_PROGRAMS" not in os.environ,
+    deadline=None,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+
+variable = st.integers(0, 1)
+value = st.integers(0, 2)
+amount = st.integers(1, 3)
+lock = st.integers(0, 1)
+
+
+def instruction(name: str, *operands: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.tuples(st.just(name), *operands)
+
+
+MEMORY = [
+    instruction("load", variable),
+    instruction("store", variable, value),
+    instruction("exchange", variable, value),
+    instruction("compare_exchange", variable, value, value),
+    instruction("fetch_add", variable, amount),
+    instruction("add", variable, amount),
+    instruction("await", variable, value),
+    instruction("await at least", variable, value),
+    instruction("await_exchange", variable, value, value),
+]
+SYNCHRONISATION = [
+    instruction("release", lock),
+    instruction("locked"),
+    instruction("semaphore acquire"),
+    instruction("semaphore try"),
+    instruction("semaphore release", st.integers(1, 2)),
+    instruction("bounded acquire"),
+    instruction("bounded release"),
+    instruction("event set"),
+    instruction("event clear"),
+    instruction("event wait"),
+    instruction("event timed wait"),
+    instruction("put", value),
+    instruction("get"),
+    instruction("try put", value),
+    instruction("try get"),
+    instruction("qsize"),
+    instruction("task_done"),
+    instruction("queue join"),
+    instruction("barrier wait", st.sampled_from([None, 1])),
+    instruction("barrier abort"),
+    instruction("barrier reset"),
+    instruction("choose", st.integers(1, 3)),
+    instruction("assume", value),
+    instruction("assert", value),
+    instruction("join"),
+]
+simple = st.one_of(st.one_of(MEMORY), st.one_of(MEMORY), st.one_of(SYNCHRONISATION))
+body = st.lists(simple, max_size=2).map(tuple)
+conditional = st.lists(
+    st.one_of(
+        instruction("condition wait"),
+        instruction("condition timed wait"),
+        instruction("notify"),
+        instruction("notify_all"),
+        st.one_of(MEMORY),
+    ),
+    min_size=1,
+    max_size=2,
+).map(tuple)
+compound = st.one_of(
+    instruction("if", body),
+    instruction("with", lock, body),
+    instruction("try lock", lock, body),
+    instruction("condition", conditional),
+    instruction("spawn", body),
+)
+anything = st.one_of(simple, simple, compound)
+memory_program = st.lists(
+    st.lists(st.one_of(MEMORY), min_size=1, max_size=4).map(tuple), min_size=2, max_size=4
+).map(tuple)
+any_program = st.lists(
+    st.lists(anything, min_size=1, max_size=4).map(tuple), min_size=2, max_size=4
+).map(tuple)
+
+
+def check(program: Program, independent_adds: bool) -> None:
+    problem = disagreement(program, independent_adds)
+    assume(problem != "")
+    assert problem is None, f"{problem}: {program!r}, independent_adds={independent_adds}"
+
+
+@pytest.mark.slow
+@THOROUGH
+@given(st.one_of(memory_program, any_program, any_program), st.booleans())
+def test_searches_agree_with_the_oracle(program: Program, independent_adds: bool) -> None:
+    check(program, independent_adds)
