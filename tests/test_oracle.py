@@ -87,12 +87,21 @@ compound = st.one_of(
     instruction("spawn", body),
 )
 anything = st.one_of(simple, simple, compound)
-memory_program = st.lists(
-    st.lists(st.one_of(MEMORY), min_size=1, max_size=4).map(tuple), min_size=2, max_size=4
-).map(tuple)
-any_program = st.lists(
-    st.lists(anything, min_size=1, max_size=4).map(tuple), min_size=2, max_size=4
-).map(tuple)
+# How many threads, and how many instructions each has at the most.
+SHAPES = st.sampled_from([(2, 5), (3, 3), (4, 2)])
+
+
+def programs(*instructions: st.SearchStrategy[Any]) -> st.SearchStrategy[Program]:
+    def of_shape(shape: tuple[int, int]) -> st.SearchStrategy[Program]:
+        threads, longest = shape
+        thread = st.lists(st.one_of(instructions), min_size=1, max_size=longest).map(tuple)
+        return st.tuples(*[thread] * threads)
+
+    return SHAPES.flatmap(of_shape)
+
+
+memory_program = programs(*MEMORY)
+any_program = programs(anything)
 
 
 def check(program: Program, independent_adds: bool) -> None:

@@ -17,7 +17,7 @@ class HappensBefore:
 
     def __init__(self) -> None:
         self.events: list[Event] = []
-        self.last_of_thread: list[Event | None] = []
+        self.of_thread: list[list[Event]] = []
         self.spawn_of_thread: list[Event | None] = []
         self.last_access: list[Event | None] = []
         self.last_change: list[Event | None] = []
@@ -27,7 +27,7 @@ class HappensBefore:
         events = self.events
         while len(events) > length:
             event = events.pop()
-            self.last_of_thread[event.thread] = event.previous if event.index > 1 else None
+            self.of_thread[event.thread].pop()
             if event.kind == SPAWN:
                 self.spawn_of_thread[event.choice] = None
             elif event.location >= 0:
@@ -37,26 +37,25 @@ class HappensBefore:
     def extend(self, event: Event) -> None:
         """Add the next event: its clock, and the earlier events that it is in a race with."""
         thread = event.thread
-        grow(self.last_of_thread, thread)
-        grow(self.spawn_of_thread, thread)
+        self.know_thread(thread)
+        siblings = self.of_thread[thread]
         event.position = len(self.events)
-        previous = self.last_of_thread[thread]
-        if previous is not None:
-            event.index = previous.index + 1
-            event.clock = previous.clock
+        if siblings:
+            previous: Event | None = siblings[-1]
+            event.clock = siblings[-1].clock
         else:
-            event.index = 1
             previous = self.spawn_of_thread[thread]
             event.clock = NO_CLOCK if previous is None else joined(NO_CLOCK, previous)
         event.previous = previous
+        siblings.append(event)
+        event.index = len(siblings)
         if event.location >= 0:
             self.access(event)
         elif event.kind == SPAWN:
-            grow(self.spawn_of_thread, event.choice)
+            self.know_thread(event.choice)
             self.spawn_of_thread[event.choice] = event
         elif event.kind == JOIN:
-            event.clock = joined(event.clock, self.end_of_thread(event.choice))
-        self.last_of_thread[thread] = event
+            event.clock = joined(event.clock, self.latest_of(event.choice))
         self.events.append(event)
 
     def access(self, event: Event) -> None:
@@ -94,13 +93,18 @@ class HappensBefore:
         if mode != READ:
             self.last_change[location] = event
 
-    def end_of_thread(self, thread: int) -> Event:
-        """The last event of a thread that has ended; the one that spawned it if it has none."""
-        last = self.last_of_thread[thread] if thread < len(self.last_of_thread) else None
-        if last is None:
-            last = self.spawn_of_thread[thread]
-        assert last is not None, "a thread that was joined was never spawned"
-        return last
+    def latest_of(self, thread: int) -> Event:
+        """The last event of a thread; the one that spawned it if it has none."""
+        if thread < len(self.of_thread) and self.of_thread[thread]:
+            return self.of_thread[thread][-1]
+        spawn = self.spawn_of_thread[thread]
+        assert spawn is not None, "a thread that was never spawned"
+        return spawn
+
+    def know_thread(self, thread: int) -> None:
+        while len(self.of_thread) <= thread:
+            self.of_thread.append([])
+            self.spawn_of_thread.append(MISSING)
 
 
 def grow(items: list[Event | None], index: int) -> None:
@@ -131,3 +135,8 @@ def happens_before(event: Event, later: Event) -> bool:
         return True
     clock = later.clock
     return event.thread < len(clock) and clock[event.thread] >= event.index
+
+
+def is_or_happens_before(event: Event, other: Event) -> bool:
+    """The same for two events of one execution in whatever order."""
+    return event.position <= other.position and happens_before(event, other)

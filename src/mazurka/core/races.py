@@ -1,16 +1,19 @@
 """Races, and the sequences that reverse them.
 
-A reversal of a race between an earlier event e and a later e' is a sequence that branches off just
-before e and performs e' without e: what does not happen after e, then e' (Optimal-DPOR-Await,
-Algorithm 1, lines 3-22). Sequences are lists of events, *last event first*: the search removes
-events from their front, and a Python list is quick at its end.
+A reversal of a race between an earlier event e and a later e' is a sequence v that branches off
+just before e and performs e' without e: what does not happen after e, then e' (Optimal-DPOR-Await,
+Algorithm 1, lines 3-22). Most reversals turn out to be redundant, and few steps tell that, so a
+sequence is only written down when it is wanted.
 """
 
+from typing import Final
+
 from mazurka.core.event import Event, dependent
-from mazurka.core.happens_before import HappensBefore, happens_before
+from mazurka.core.happens_before import HappensBefore, happens_before, is_or_happens_before
 from mazurka.core.operation import (
     ADD,
     BLOCKED,
+    CHOOSE,
     READ,
     WRITE,
     depends_on_value,
@@ -18,11 +21,90 @@ from mazurka.core.operation import (
     outcome,
 )
 
+# How a step relates to a sequence.
+NOT_FIRST: Final = 0  # it cannot come first
+FIRST: Final = 1  # it is in the sequence, and could as well come first
+BESIDE: Final = 2  # it is not in the sequence, and independent of all of it
+
+NO_ADDS: list[Event] = []
+
 
 class Reversal:
-    def __init__(self, position: int, backwards: list[Event]) -> None:
-        self.position = position  # of e; the sequence branches off just before it
-        self.backwards = backwards  # the sequence, last event first
+    """The sequence v = notdep(e, E).e', for the part of E before position `end`, less the adds that
+    are left out, with all that happens after those."""
+
+    def __init__(self, earlier: Event, event: Event, left_out: list[Event], end: int) -> None:
+        self.position = earlier.position  # the sequence branches off just before it
+        self.earlier = earlier
+        self.event = event  # e' as it will be
+        self.left_out = left_out
+        self.end = end
+
+    def includes(self, event: Event) -> bool:
+        """Whether an event after `earlier` is in the sequence (e' itself apart)."""
+        if event.position >= self.end or happens_before(self.earlier, event):
+            return False
+        return not self.left_out or not after_any(event, self.left_out)
+
+    def backwards(self, order: HappensBefore) -> list[Event]:
+        """The sequence as a list, last event first: it is consumed from its front, and lists are
+        quick at their end."""
+        sequence = [self.event]
+        events = order.events
+        earlier = self.earlier
+        thread = earlier.thread
+        index = earlier.index
+        position = self.end - 1
+        while position > earlier.position:
+            other = events[position]
+            if other.thread != thread:
+                clock = other.clock
+                if (thread >= len(clock) or clock[thread] < index) and (
+                    not self.left_out or not after_any(other, self.left_out)
+                ):
+                    sequence.append(other)
+            position -= 1
+        return sequence
+
+    def relation(self, order: HappensBefore, step: Event) -> int:
+        """How a step that is possible just before `earlier` relates to the sequence.
+
+        FIRST and BESIDE together are the weak initials (Definition 3 of the Awaiting paper).
+        """
+        own = self.place_of(order, step)
+        if own == -1:
+            return NOT_FIRST
+        conflict = self.first_conflict(order, step)
+        if own < 0:
+            return BESIDE if conflict < 0 else NOT_FIRST
+        return FIRST if conflict < 0 or own < conflict else NOT_FIRST
+
+    def place_of(self, order: HappensBefore, step: Event) -> int:
+        """The position of a step in the sequence; -2 if it is not there, -1 if its thread chooses
+        another value there."""
+        siblings = order.of_thread[step.thread]
+        if step.index <= len(siblings):
+            own = siblings[step.index - 1]
+            if own.position > self.position and self.includes(own):
+                return own.position if own.choice == step.choice else -1
+        if self.event.thread == step.thread and self.event.index == step.index:
+            return self.end if self.event.choice == step.choice else -1
+        return -2
+
+    def first_conflict(self, order: HappensBefore, step: Event) -> int:
+        """The position of the first event in the sequence of another thread that depends on the
+        step; -1 if there is none."""
+        found = -1
+        if self.event.thread != step.thread and dependent(self.event, step):
+            found = self.end
+        if step.location < 0:
+            return found
+        other = order.last_access[step.location]
+        while other is not None and other.position > self.position:
+            if other.thread != step.thread and dependent(other, step) and self.includes(other):
+                found = other.position
+            other = other.previous_access
+        return found
 
 
 def reversals(order: HappensBefore, event: Event, end: int) -> list[Reversal]:
@@ -32,12 +114,10 @@ def reversals(order: HappensBefore, event: Event, end: int) -> list[Reversal]:
     """
     if may_block(event.kind):
         return blocking_reversals(order, event, event.previous_access, event.previous, end)
-    found: list[Reversal] = []
-    for earlier in event.races:
-        backwards = not_after(order, earlier, end)
-        backwards.insert(0, moved_before(event, earlier, backwards))
-        found.append(Reversal(earlier.position, backwards))
-    return found
+    return [
+        Reversal(earlier, moved_before(order, event, earlier, end), NO_ADDS, end)
+        for earlier in event.races
+    ]
 
 
 def waiting_reversals(order: HappensBefore, waiting: Event) -> list[Reversal]:
@@ -45,56 +125,56 @@ def waiting_reversals(order: HappensBefore, waiting: Event) -> list[Reversal]:
     location = waiting.location
     if location < 0 or location >= len(order.last_access):
         return []
-    last = order.last_of_thread[waiting.thread] if (
-        waiting.thread < len(order.last_of_thread)
-    ) else None
-    if last is None:
-        last = order.spawn_of_thread[waiting.thread]
-    return blocking_reversals(order, waiting, order.last_access[location], last, len(order.events))
+    order.know_thread(waiting.thread)
+    waiting.index = len(order.of_thread[waiting.thread]) + 1
+    previous = order.latest_of(waiting.thread)
+    return blocking_reversals(
+        order, waiting, order.last_access[location], previous, len(order.events)
+    )
 
 
-def not_after(order: HappensBefore, event: Event, end: int) -> list[Event]:
-    """notdep(e, E): the events after `event` that do not happen after it, last event first."""
-    events = order.events
-    thread = event.thread
-    index = event.index
-    found: list[Event] = []
-    position = end - 1
-    while position > event.position:
-        other = events[position]
-        if other.thread != thread:
-            clock = other.clock
-            if thread >= len(clock) or clock[thread] < index:
-                found.append(other)
-        position -= 1
-    return found
-
-
-def moved_before(event: Event, earlier: Event, context: list[Event]) -> Event:
+def moved_before(order: HappensBefore, event: Event, earlier: Event, end: int) -> Event:
     """The event as it will be when it comes without `earlier`: a compare-exchange that failed
     may succeed there, and the other way round."""
     if earlier.mode == READ or not depends_on_value(event.kind):
         return event
-    value = value_after(earlier.before, event.location, context)
+    value = sum_of(earlier.before, adds_beside(order, earlier, end))
     mode = outcome(event.kind, value, event.first, event.second)
-    return event if mode == event.mode else with_mode(event, mode)
+    if mode == event.mode:
+        return event
+    moved = Event(event.thread, event.kind, event.location, mode, event.first, event.second)
+    moved.index = event.index
+    return moved
 
 
-def with_mode(event: Event, mode: int) -> Event:
-    return Event(event.thread, event.kind, event.location, mode, event.first, event.second)
+def chosen_otherwise(event: Event, choice: int) -> Event:
+    """The same data choice, with another value."""
+    other = Event(event.thread, CHOOSE, -1, event.mode, event.first, event.second)
+    other.choice = choice
+    other.index = event.index
+    other.position = event.position
+    return other
 
 
-def value_after(value: object, location: int, backwards: list[Event]) -> object:
-    """The value of a location after a sequence, from its value before."""
-    place = len(backwards) - 1
-    while place >= 0:
-        event = backwards[place]
-        if event.location == location:
-            if event.mode == WRITE:
-                value = event.after
-            elif event.mode == ADD:
-                value = value + event.first  # type: ignore[operator]
-        place -= 1
+def adds_beside(order: HappensBefore, earlier: Event, end: int) -> list[Event]:
+    """The later changes of a location that do not happen after an access to it.
+
+    They do not depend on it, so there are none unless it is an add, and then they are adds.
+    """
+    if earlier.mode != ADD:
+        return NO_ADDS
+    found = []
+    other = order.last_change[earlier.location]
+    while other is not None and other.position > earlier.position:
+        if other.position < end and not happens_before(earlier, other):
+            found.append(other)
+        other = other.previous_change
+    return found
+
+
+def sum_of(value: object, adds: list[Event]) -> object:
+    for add in adds:
+        value = value + add.first  # type: ignore[operator]
     return value
 
 
@@ -114,62 +194,52 @@ def blocking_reversals(
     reversed_at: list[Event] = []
     earlier = latest
     while earlier is not None:
-        fixed = previous is not None and (
-            earlier is previous or happens_before_or_is(earlier, previous)
-        )
-        if not fixed and dependent(earlier, event) and not before_any(earlier, reversed_at):
-            sequences = enabling_sequences(order, event, earlier, previous, end)
-            for backwards in sequences:
-                backwards.insert(0, event)
-                found.append(Reversal(earlier.position, backwards))
-            if sequences:
+        if previous is not None and is_or_happens_before(earlier, previous):
+            if earlier.mode == WRITE:
+                break  # all that is earlier happens before the thread got here, too
+        elif dependent(earlier, event) and not before_any(earlier, reversed_at):
+            ways = enabling_reversals(order, event, earlier, previous, end)
+            if ways:
+                found.extend(ways)
                 reversed_at.append(earlier)
                 if earlier.mode == WRITE:
                     break
-        if fixed and earlier.mode == WRITE:
-            break
         earlier = earlier.previous_access
     return found
-
-
-def happens_before_or_is(event: Event, other: Event) -> bool:
-    return event.position <= other.position and happens_before(event, other)
 
 
 def before_any(event: Event, others: list[Event]) -> bool:
     return any(happens_before(event, other) for other in others)
 
 
-def enabling_sequences(
-    order: HappensBefore, event: Event, earlier: Event, previous: Event | None, end: int
-) -> list[list[Event]]:
-    """The largest parts of notdep(earlier) after which `event` is enabled (lines 17-18).
+def after_any(event: Event, others: list[Event]) -> bool:
+    return any(is_or_happens_before(other, event) for other in others)
 
-    An access to the location that is in notdep(earlier) does not depend on `earlier`, so it is an
-    add beside an add, or a read: only adds must be left out, each with what happens after it.
-    """
-    found: list[list[Event]] = []
+
+def enabling_reversals(
+    order: HappensBefore, event: Event, earlier: Event, previous: Event | None, end: int
+) -> list[Reversal]:
+    """The largest parts of notdep(earlier) after which `event` is enabled (lines 17-18): all of it,
+    or without some adds, which may have made a value that `event` does not wait for."""
+    found: list[Reversal] = []
+    adds = adds_beside(order, earlier, end)
     seen: set[tuple[int, ...]] = set()
-    candidates = [not_after(order, earlier, end)]
+    candidates: list[list[Event]] = [NO_ADDS]
     while candidates:
-        candidate = candidates.pop()
-        value = value_after(earlier.before, event.location, candidate)
+        left_out = candidates.pop()
+        kept = [add for add in adds if not after_any(add, left_out)] if left_out else adds
+        value = sum_of(earlier.before, kept)
         if outcome(event.kind, value, event.first, event.second) != BLOCKED:
-            found.append(candidate)
-            continue
-        adds = [
-            other for other in candidate if other.mode == ADD and other.location == event.location
-        ]
-        if not adds or not can_be_enabled(event, earlier.before, adds):
-            continue
-        for add in adds:
-            if previous is not None and happens_before_or_is(add, previous):
-                continue
-            smaller = [other for other in candidate if not happens_before_or_is(add, other)]
-            key = tuple([other.position for other in smaller])
-            if key not in seen:
-                seen.add(key)
-                candidates.append(smaller)
+            found.append(Reversal(earlier, event, left_out, end))
+        elif kept and can_be_enabled(event, earlier.before, kept):
+            for add in kept:
+                if previous is not None and is_or_happens_before(add, previous):
+                    continue
+                smaller = [*left_out, add]
+                key = tuple([other.position for other in kept if not after_any(other, smaller)])
+                if key not in seen:
+                    seen.add(key)
+                    candidates.append(smaller)
     return found
 
 
@@ -182,6 +252,4 @@ def can_be_enabled(event: Event, value: object, adds: list[Event]) -> bool:
             total = start + add.first  # type: ignore[operator]
             if total not in sums:
                 sums.append(total)
-    return any(
-        outcome(event.kind, total, event.first, event.second) != BLOCKED for total in sums
-    )
+    return any(outcome(event.kind, total, event.first, event.second) != BLOCKED for total in sums)

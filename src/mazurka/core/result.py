@@ -44,20 +44,24 @@ class Schedule:
     options: dict[str, bool] = field(default_factory=dict)
 
     def to_json(self) -> str:
-        operations = sorted({operation for _, operation, _ in self.steps})
-        threads = sorted({thread for thread, _, _ in self.steps})
+        """A text that is small even for a thread that goes round in a loop: every distinct step
+        is written once, and runs of equal steps are counted."""
+        table: dict[tuple[str, str, int], int] = {}
+        runs: list[list[int]] = []
+        for step in self.steps:
+            number = table.setdefault(step, len(table))
+            if runs and runs[-1][0] == number:
+                runs[-1][1] += 1
+            else:
+                runs.append([number, 1])
         document = {
             "mazurka-schedule": FORMAT,
             "program": self.program,
             "failure": self.failure,
             "message": self.message,
             "options": self.options,
-            "threads": threads,
-            "operations": operations,
-            "steps": [
-                [threads.index(thread), operations.index(operation), choice]
-                for thread, operation, choice in self.steps
-            ],
+            "table": [list(step) for step in table],
+            "steps": runs,
         }
         return json.dumps(document)
 
@@ -71,19 +75,17 @@ class Schedule:
                     f"the schedule has format {document['mazurka-schedule']!r}; "
                     f"this version reads format {FORMAT}"
                 )
-            threads: list[str] = document["threads"]
-            operations: list[str] = document["operations"]
-            steps = tuple(
-                (threads[thread], operations[operation], int(choice))
-                for thread, operation, choice in document["steps"]
-            )
-            options = {str(key): bool(value) for key, value in document["options"].items()}
+            table = [
+                (str(thread), str(operation), int(choice))
+                for thread, operation, choice in document["table"]
+            ]
+            steps = [table[number] for number, count in document["steps"] for _ in range(count)]
             return cls(
-                steps,
+                tuple(steps),
                 str(document["program"]),
                 str(document["failure"]),
                 str(document["message"]),
-                options,
+                {str(key): bool(value) for key, value in document["options"].items()},
             )
         except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
             raise MazurkaError(f"not a schedule that Mazurka wrote: {error!r}") from error

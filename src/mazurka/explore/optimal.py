@@ -8,7 +8,14 @@ is left of wut(E') for its prefix E' of length i, and sleep(E') is kept with the
 from mazurka.core.event import Event, weak_initial
 from mazurka.core.happens_before import HappensBefore
 from mazurka.core.operation import CHOOSE
-from mazurka.core.races import not_after, reversals, waiting_reversals
+from mazurka.core.races import (
+    NO_ADDS,
+    NOT_FIRST,
+    Reversal,
+    chosen_otherwise,
+    reversals,
+    waiting_reversals,
+)
 from mazurka.explore.search import Search
 
 
@@ -64,19 +71,25 @@ class OptimalDpor:
             if event.kind == CHOOSE:
                 self.add_alternatives(event)
             for reversal in reversals(order, event, end):
-                self.consider(reversal.position, reversal.backwards)
+                self.consider(reversal)
         for waiting in self.execution.waiting:
             for reversal in waiting_reversals(order, waiting):
-                self.consider(reversal.position, reversal.backwards)
+                self.consider(reversal)
         if self.open_choices:
             self.try_alternatives()
 
-    def consider(self, position: int, backwards: list[Event]) -> bool:
+    def consider(self, reversal: Reversal) -> bool:
         """Lines 6 and 21: insert a sequence unless a sleeping thread makes it redundant."""
-        for asleep in self.execution.events[position].sleep:
-            if weak_initial(asleep, backwards) >= 0:
+        order = self.order
+        for asleep in self.execution.events[reversal.position].sleep:
+            if reversal.relation(order, asleep) != NOT_FIRST:
                 return False
-        return insert(self.wakeup[position], backwards)
+        children = self.wakeup[reversal.position]
+        for branch in children:
+            if reversal.relation(order, branch.event) != NOT_FIRST:
+                return insert(children, reversal.backwards(order))
+        append(children, reversal.backwards(order))
+        return True
 
     def deepest_branch(self) -> int:
         """The longest prefix of E with something left in its wakeup tree; -1 if there is none."""
@@ -104,22 +117,16 @@ class OptimalDpor:
     def add_alternatives(self, event: Event) -> None:
         for choice in range(event.alternatives):
             if choice != event.choice:
-                other = Event(event.thread, CHOOSE, -1, event.mode, event.first, None)
-                other.choice = choice
-                other.position = event.position
-                self.open_choices.append(other)
+                self.open_choices.append(chosen_otherwise(event, choice))
 
     def try_alternatives(self) -> None:
         """An alternative that a sleeping thread makes redundant now may be wanted later."""
         events = self.execution.events
-        still_open: list[Event] = []
-        for other in self.open_choices:
-            event = events[other.position]
-            backwards = not_after(self.order, event, len(events))
-            backwards.insert(0, other)
-            if not self.consider(other.position, backwards):
-                still_open.append(other)
-        self.open_choices = still_open
+        self.open_choices = [
+            other
+            for other in self.open_choices
+            if not self.consider(Reversal(events[other.position], other, NO_ADDS, len(events)))
+        ]
 
 
 def insert(children: list[Branch], backwards: list[Event]) -> bool:
@@ -139,8 +146,13 @@ def insert(children: list[Branch], backwards: list[Event]) -> bool:
             children = branch.children
             descending = True
             break
+    append(children, backwards)
+    return True
+
+
+def append(children: list[Branch], backwards: list[Event]) -> None:
+    """Add a sequence to a wakeup tree as a new rightmost branch (line 43)."""
     while backwards:
         branch = Branch(backwards.pop())
         children.append(branch)
         children = branch.children
-    return True

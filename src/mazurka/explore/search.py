@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from mazurka.core.event import Event
 from mazurka.core.execution import BLOCKED, COMPLETE, Execution
-from mazurka.core.result import NONDETERMINISM, STUCK, Result
+from mazurka.core.result import NONDETERMINISM, STUCK, Failure, Result
 
 Progress = Callable[[Result], None]
 
@@ -44,7 +44,7 @@ class Search:
         execution.run(0, [], [])
         if not execution.failed:
             execution.run(len(execution.events), [], [])
-        if execution.failed and execution.failure().kind == NONDETERMINISM:
+        if execution.failed and ends_search(execution.failure()):
             self.count()
             return False
         return True
@@ -74,8 +74,7 @@ class Search:
         if execution.failed:
             failure = execution.failure()
             result.failures.append(failure)
-            # What does not repeat itself, or never ends, cannot be explored any further.
-            if self.stop_on_failure or failure.kind == NONDETERMINISM or failure.kind == STUCK:
+            if self.stop_on_failure or ends_search(failure):
                 result.reason = "stopped at a failure"
                 return False
         self.until_clock -= 1
@@ -93,6 +92,11 @@ class Search:
             self.result.reason = f"stopped after time_limit={self.time_limit:g} seconds"
             return False
         return True
+
+
+def ends_search(failure: Failure) -> bool:
+    """What does not repeat itself, or hangs, cannot be explored any further."""
+    return failure.kind == NONDETERMINISM or failure.kind == STUCK
 
 
 def countable(outcome: object) -> object:

@@ -5,10 +5,16 @@ Awaiting paper for blocking operations). It reaches every trace, but may run int
 which only sleeping threads can go on: those are counted as redundant.
 """
 
-from mazurka.core.event import Event, weak_initial
+from mazurka.core.event import Event
 from mazurka.core.happens_before import HappensBefore
 from mazurka.core.operation import CHOOSE
-from mazurka.core.races import Reversal, reversals, waiting_reversals
+from mazurka.core.races import (
+    FIRST,
+    Reversal,
+    chosen_otherwise,
+    reversals,
+    waiting_reversals,
+)
 from mazurka.explore.search import Search
 
 
@@ -60,21 +66,19 @@ class SourceDpor:
     def add_source(self, reversal: Reversal) -> None:
         """Unless an initial of the sequence is, or was, explored there: add one."""
         steps = self.backtrack[reversal.position]
-        backwards = reversal.backwards
         for step in self.execution.events[reversal.position].sleep:
-            if is_initial(step, backwards):
+            if reversal.relation(self.order, step) == FIRST:
                 return
         for step in steps:
-            if is_initial(step, backwards):
+            if reversal.relation(self.order, step) == FIRST:
                 return
-        steps.append(backwards[-1])
+        steps.append(reversal.backwards(self.order)[-1])
 
     def add_alternatives(self, event: Event) -> None:
         """The other values of a data choice."""
         for choice in range(event.alternatives):
             if choice != event.choice:
-                other = Event(event.thread, CHOOSE, -1, event.mode, event.first, None)
-                other.choice = choice
+                other = chosen_otherwise(event, choice)
                 if not includes(self.backtrack[event.position], other):
                     self.backtrack[event.position].append(other)
 
@@ -85,10 +89,6 @@ class SourceDpor:
             self.backtrack.pop()
             position -= 1
         return position
-
-
-def is_initial(step: Event, backwards: list[Event]) -> bool:
-    return 0 <= weak_initial(step, backwards) < len(backwards)
 
 
 def includes(steps: list[Event], step: Event) -> bool:

@@ -35,7 +35,7 @@ from mazurka.core.result import (
 )
 from mazurka.program import runtime
 from mazurka.program.runtime import RUNTIME, Thread
-from mazurka.program.source import assigned_name, place, source_line
+from mazurka.program.source import assigned_name, place, raised_at, source_line
 
 LONGEST_VALUE = 60
 
@@ -45,18 +45,21 @@ class Account:
 
     def __init__(self, execution: Execution) -> None:
         self.execution = execution
-        self.threads = thread_names()
+        self.names = thread_names()
         self.objects = object_names()
+
+    def thread(self, id: int) -> str:
+        return self.names.get(id, "a thread that does not exist")
 
     def step(self, event: Event) -> Step:
         file, line = place(event.code, event.instruction)
-        return Step(self.threads[event.thread], self.action(event), file, line)
+        return Step(self.thread(event.thread), self.action(event), file, line)
 
     def action(self, event: Event) -> str:
         """What an event did, in words."""
         kind = event.kind
         if kind == SPAWN or kind == JOIN:
-            return f"{VERBS[kind]} {self.threads[event.choice]}"
+            return f"{VERBS[kind]} {self.thread(event.choice)}"
         if kind == CHOOSE:
             return f"choose alternative {event.choice + 1} of {event.alternatives}"
         name = self.objects[event.location]
@@ -83,7 +86,7 @@ class Account:
             return "nothing (the thread has ended)"
         if kind == CHOOSE:
             return "choose"
-        other = self.threads[thread] if location < 0 else self.objects[location]
+        other = self.thread(thread) if location < 0 else self.objects[location]
         return f"{VERBS[kind]} {other}"
 
     def where(self, code: object, instruction: int) -> str:
@@ -92,6 +95,11 @@ class Account:
         file, line = place(code, instruction)
         text = source_line(file, line)
         return f" at {file}:{line}" + (f": {text}" if text else "")
+
+
+    def where_raised(self, error: BaseException) -> str:
+        found = raised_at(error)
+        return self.where(*found) if found else ""
 
 
 def account_of(execution: Execution) -> Failure:
@@ -140,14 +148,9 @@ def raised(account: Account, thread: Thread) -> Failure:
     assert error is not None
     text = str(error)
     summary = f"{type(error).__name__}: {text}" if text else type(error).__name__
-    details = []
-    traceback = error.__traceback__
-    while traceback is not None:
-        code = traceback.tb_frame.f_code
-        details.append(f"raised{account.where(code, traceback.tb_lasti)}")
-        traceback = traceback.tb_next
-    failure = new_failure(account, EXCEPTION, summary, details[-1:], RUNTIME.failed_position)
-    failure.thread = account.threads[thread.id]
+    details = [f"raised{account.where_raised(error)}"]
+    failure = new_failure(account, EXCEPTION, summary, details, RUNTIME.failed_position)
+    failure.thread = account.thread(thread.id)
     failure.exception = error
     return failure
 
@@ -156,7 +159,7 @@ def waiting_for_ever(account: Account) -> Failure:
     """No thread can go on: a livelock if one of them awaits a value, else a deadlock."""
     details = []
     kind = DEADLOCK
-    for event in account.execution.waiting:
+    for event in sorted(account.execution.waiting, key=thread_order):
         if event.kind == AWAIT or event.kind == AWAIT_EXCHANGE:
             kind = LIVELOCK
         details.append(account_of_waiting(account, event))
@@ -169,15 +172,15 @@ def waiting_for_ever(account: Account) -> Failure:
 
 def account_of_waiting(account: Account, event: Event) -> str:
     thread = RUNTIME.threads[event.thread]
-    text = f"{account.threads[event.thread]} waits to {VERBS[event.kind]} "
+    text = f"{account.thread(event.thread)} waits to {VERBS[event.kind]} "
     if event.kind == JOIN:
-        return text + account.threads[event.choice]
+        return text + account.thread(event.choice)
     cell = thread.cell
     text += account.objects[event.location]
     if event.kind == ACQUIRE:
         holder = cell.value
         assert isinstance(holder, int)
-        return f"{text}, held by {account.threads[holder]}"
+        return f"{text}, held by {account.thread(holder)}"
     return f"{text}, which is {show(cell.value)}"
 
 
@@ -185,7 +188,7 @@ def nondeterminism(account: Account) -> Failure:
     divergence = RUNTIME.divergence
     assert divergence is not None
     expected = divergence.expected
-    thread = account.threads[divergence.thread]
+    thread = account.thread(divergence.thread)
     recorded = str(expected.first)
     if expected.kind != UNKNOWN:
         recorded = account.operation(expected.kind, expected.location, expected.choice)
@@ -210,7 +213,7 @@ def too_long(account: Account) -> Failure:
     recent = account.execution.events[-1000:]
     places = Counter((event.thread, *place(event.code, event.instruction)) for event in recent)
     details = [
-        f"{account.threads[thread]} was {count} times (of the last {len(recent)} steps) at "
+        f"{account.thread(thread)} was {count} times (of the last {len(recent)} steps) at "
         f"{file}:{line}: {source_line(file, line)}"
         for (thread, file, line), count in places.most_common(4)
     ]
@@ -226,13 +229,11 @@ def too_long(account: Account) -> Failure:
 def stuck(account: Account) -> Failure:
     error = RUNTIME.interrupt
     assert error is not None
-    details = []
-    traceback = error.__traceback__
-    while traceback is not None:
-        code = traceback.tb_frame.f_code
-        details.append(f"it was{account.where(code, traceback.tb_lasti)}")
-        traceback = traceback.tb_next
-    return new_failure(account, STUCK, str(error), details[-1:])
+    message = (
+        "a thread ran for longer than step_limit without reaching an operation: look for an endless "
+        "loop, for a real lock, sleep or input, or raise step_limit"
+    )
+    return new_failure(account, STUCK, message, [f"it was{account.where_raised(error)}"])
 
 
 def show(value: object) -> str:
@@ -244,33 +245,47 @@ def show(value: object) -> str:
     return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 3] + "..."
 
 
-def thread_names() -> list[str]:
+def family_order(thread: Thread) -> list[int]:
+    """Sorts a thread before its children, and the first child before the second."""
+    return [int(order) for order in thread.name.split(".")]
+
+
+def thread_order(event: Event) -> list[int]:
+    return family_order(RUNTIME.threads[event.thread])
+
+
+def thread_names() -> dict[int, str]:
     """A thread is called like its function, numbered where several threads share it."""
-    functions = [getattr(thread.function, "__name__", "thread") for thread in RUNTIME.threads]
+    threads = sorted(RUNTIME.live, key=family_order)
+    functions = [getattr(thread.function, "__name__", "thread") for thread in threads]
     totals = Counter(functions)
     seen: Counter[str] = Counter()
-    names = []
-    for function in functions:
+    names = {}
+    for thread, function in zip(threads, functions, strict=True):
         seen[function] += 1
-        names.append(function if totals[function] == 1 else f"{function}-{seen[function]}")
+        names[thread.id] = function if totals[function] == 1 else f"{function}-{seen[function]}"
     return names
 
 
 def object_names() -> list[str]:
-    """An object is called as the user named it, else like the variable it was assigned to."""
+    """An object is called as the user named it, else like the variable it was assigned to, and
+    numbered where several objects share that name."""
     guesses = [
         location.label or assigned_name(location.code, location.instruction)
         for location in RUNTIME.locations
     ]
     totals = Counter(guesses)
     seen: Counter[str | None] = Counter()
-    names = []
-    for guess, location in zip(guesses, RUNTIME.locations, strict=True):
-        if guess is None:
-            names.append(f"{location.type_name} {location.name}")
-        elif totals[guess] == 1:
-            names.append(guess)
-        else:
-            names.append(f"{guess}[{seen[guess]}]")
+    names = [f"{location.type_name} {location.name}" for location in RUNTIME.locations]
+    for id in sorted(range(len(names)), key=making_order):
+        guess = guesses[id]
+        if guess is not None:
+            names[id] = guess if totals[guess] == 1 else f"{guess}[{seen[guess]}]"
             seen[guess] += 1
     return names
+
+
+def making_order(location: int) -> tuple[list[int], int]:
+    """Sorts the objects of one thread in the order in which it made them."""
+    maker, _, order = RUNTIME.locations[location].name.partition("#")
+    return [] if maker == "outside" else [int(part) for part in maker.split(".")], int(order)

@@ -2,6 +2,7 @@
 
 import _thread
 import ctypes
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -29,20 +30,46 @@ LOOKS = 20  # how often the watchdog looks within a step limit
 @contextmanager
 def guarded(step_limit: float) -> Iterator[None]:
     """While a program is explored: refuse OS threads, and interrupt a step that takes too long."""
+    explorer = threading.get_ident()
     originals = [(module, name, getattr(module, name)) for module, name in STARTERS]
     over = threading.Event()
-    watchdog = threading.Thread(
-        target=watch, args=(over, threading.get_ident(), step_limit), daemon=True
-    )
-    watchdog.start()
-    for module, name, original in originals:
-        setattr(module, name, refusing(original, threading.get_ident()))
-    try:
-        yield
-    finally:
+    with interruptible() as interrupt:
+        threading.Thread(target=watch, args=(over, interrupt, step_limit), daemon=True).start()
         for module, name, original in originals:
-            setattr(module, name, original)
-        over.set()
+            setattr(module, name, refusing(original, explorer))
+        try:
+            yield
+        finally:
+            for module, name, original in originals:
+                setattr(module, name, original)
+            over.set()
+
+
+@contextmanager
+def interruptible() -> Iterator[Callable[[], None]]:
+    """Gives a function that raises Stuck in this thread when it is called from another.
+
+    In the main thread a signal does it, which ends even a wait for a real lock. Elsewhere, and
+    without such signals, Stuck comes when the thread next runs Python code.
+    """
+    explorer = threading.get_ident()
+    if threading.current_thread() is threading.main_thread() and hasattr(signal, "pthread_kill"):
+        previous = signal.signal(signal.SIGUSR2, raise_stuck)
+        try:
+            yield lambda: signal.pthread_kill(explorer, signal.SIGUSR2)
+        finally:
+            signal.signal(signal.SIGUSR2, previous)
+    else:
+        yield lambda: raise_in(explorer)
+
+
+def raise_stuck(*_: object) -> None:
+    if RUNTIME.current is not None:  # else the program came to an operation just now
+        raise Stuck
+
+
+def raise_in(thread: int) -> None:
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(Stuck))
 
 
 def refusing(original: Callable[..., Any], explorer: int) -> Callable[..., Any]:
@@ -60,8 +87,8 @@ def refusing(original: Callable[..., Any], explorer: int) -> Callable[..., Any]:
     return start
 
 
-def watch(over: threading.Event, explorer: int, step_limit: float) -> None:
-    """The watchdog's life: raises Stuck in the explorer's thread when nothing moves in a run."""
+def watch(over: threading.Event, interrupt: Callable[[], None], step_limit: float) -> None:
+    """The watchdog's life: interrupts the explorer when nothing moves in a run."""
     seen = (0, 0)
     quiet = 0
     while not over.wait(step_limit / LOOKS):
@@ -70,6 +97,4 @@ def watch(over: threading.Event, explorer: int, step_limit: float) -> None:
         seen = now
         if quiet > LOOKS:
             quiet = 0
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                ctypes.c_ulong(explorer), ctypes.py_object(Stuck)
-            )
+            interrupt()

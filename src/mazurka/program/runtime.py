@@ -94,7 +94,7 @@ class Thread:
         self.cell: Cell = NOWHERE
         self.first: object = None
         self.second: object = None
-        self.choice = 0  # which alternative; the other thread of a spawn or join
+        self.choice = 0  # which alternative; the other thread of a join
         self.alternatives = 1
 
 
@@ -245,23 +245,27 @@ class Runtime:
                 thread.result = thread.function(*thread.arguments)
             except Cancelled:
                 self.hub.switch()
-                continue
             except BaseException as error:
-                if self.cancelling:  # raised while the thread was being unwound
-                    self.hub.switch()
-                    continue
                 self.failed(thread, error)
-            self.finish(thread)
+            else:
+                self.finish(thread)
 
     def failed(self, thread: Thread, error: BaseException) -> None:
-        if isinstance(error, (KeyboardInterrupt, Stuck)):
+        """An exception left the thread's function."""
+        if self.cancelling:  # raised by the thread's clean-up: the execution is over
+            self.hub.switch()
+        elif isinstance(error, (KeyboardInterrupt, Stuck)):
             self.interrupt = error
+            self.stopped = INTERRUPTED
             thread.finished = True
-            self.stop(INTERRUPTED)
-        thread.exception = error
-        if self.first_failed is None:
-            self.first_failed = thread
-            self.failed_position = self.position
+            self.current = None
+            self.hub.switch()
+        else:
+            thread.exception = error
+            if self.first_failed is None:
+                self.first_failed = thread
+                self.failed_position = self.position
+            self.finish(thread)
 
     def finish(self, thread: Thread) -> None:
         """The thread's function is over: let another thread go on; return in the next execution."""
@@ -374,8 +378,6 @@ class Runtime:
             self.check_path(event, self.path[position - self.keep], thread)
         result = self.apply(thread)
         event.after = cell.value
-        if kind == SPAWN:
-            event.choice = thread.choice
         if self.sleep:
             self.sleep = [asleep for asleep in self.sleep if not dependent(asleep, event)]
         return result
@@ -397,7 +399,9 @@ class Runtime:
             event.enabled = [other.id for other in self.live if self.enabled(other)]
         if kind == CHOOSE and self.position < self.path_end:
             thread.choice = self.path[self.position - self.keep].choice
-        if kind == CHOOSE or kind == JOIN:
+        if kind == SPAWN:
+            event.choice = self.next_child(thread)
+        elif kind == CHOOSE or kind == JOIN:
             event.choice = thread.choice
         return event
 
@@ -484,14 +488,10 @@ class Runtime:
 
     def spawn(self, parent: Thread) -> Thread:
         """Start a child, and let it run up to its first operation."""
-        order = parent.children
-        parent.children = order + 1
-        if order == len(parent.child_ids):
-            self.new_child(parent)
-        child = self.threads[parent.child_ids[order]]
+        child = self.threads[self.next_child(parent)]
+        parent.children += 1
         function = cast(Callable[..., object], parent.first)
         child.reset(function, cast(tuple[object, ...], parent.second), self.epoch)
-        parent.choice = child.id
         self.live.append(child)
         self.starter = parent
         self.start(child)
@@ -603,6 +603,12 @@ class Runtime:
                 self.new_child(thread)
             thread = self.threads[thread.child_ids[int(order) - 1]]
         return thread.id
+
+    def next_child(self, parent: Thread) -> int:
+        """The id of the child that a thread is about to spawn."""
+        if parent.children == len(parent.child_ids):
+            self.new_child(parent)
+        return parent.child_ids[parent.children]
 
     def new_child(self, parent: Thread) -> None:
         """Give an id and a name to the next child that was never seen before."""

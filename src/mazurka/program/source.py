@@ -31,6 +31,18 @@ def place(code: object, instruction: int) -> tuple[str, int]:
     return code.co_filename, line or code.co_firstlineno
 
 
+def raised_at(error: BaseException) -> tuple[CodeType, int] | None:
+    """The innermost instruction of the user's that an exception came through."""
+    found = None
+    traceback = error.__traceback__
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if not code.co_filename.startswith(PACKAGE):
+            found = code, traceback.tb_lasti
+        traceback = traceback.tb_next
+    return found
+
+
 def source_line(file: str, line: int) -> str:
     return linecache.getline(file, line).strip()
 

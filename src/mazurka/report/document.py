@@ -20,9 +20,7 @@ def result_document(program: str, result: Result) -> dict[str, Any]:
         "redundant": result.redundant,
         "seconds": round(result.seconds, 6),
         "failures": [failure_document(failure) for failure in result.failures],
-        "outcomes": [
-            {"outcome": text, "count": count} for text, count in sorted_outcomes(result)
-        ],
+        "outcomes": [{"outcome": text, "count": count} for text, count in sorted_outcomes(result)],
     }
 
 

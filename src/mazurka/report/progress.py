@@ -1,7 +1,8 @@
 """How far a search is, while it runs."""
 
+import signal
 import sys
-from types import TracebackType
+from types import FrameType, TracebackType
 
 from rich.console import Console
 from rich.live import Live
@@ -10,12 +11,19 @@ from rich.text import Text
 from mazurka.core.result import Result
 from mazurka.report.text import plural
 
+QUICK = 0.3  # seconds that a search may take without being worth a line
+
 
 class Progress:
-    """Keeps the result so far, and shows it on a line of its own if there is a terminal."""
+    """Keeps the result so far, and shows it on a line of its own if there is a terminal.
+
+    Ctrl-C ends the search between two executions: raised in the midst of the program, it could be
+    swallowed there, or change what the program does. A second Ctrl-C ends the search at once.
+    """
 
     def __init__(self) -> None:
         self.result = Result()
+        self.interrupted = False
         self.live: Live | None = None
         if sys.stderr.isatty():
             self.live = Live(
@@ -27,8 +35,7 @@ class Progress:
             )
 
     def __enter__(self) -> "Progress":
-        if self.live is not None:
-            self.live.start()
+        self.handler = signal.signal(signal.SIGINT, self.interrupt)
         return self
 
     def __exit__(
@@ -37,12 +44,21 @@ class Progress:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        signal.signal(signal.SIGINT, self.handler)
         if self.live is not None:
             self.live.stop()
 
+    def interrupt(self, number: int, frame: FrameType | None) -> None:
+        if self.interrupted:
+            raise KeyboardInterrupt
+        self.interrupted = True
+
     def __call__(self, result: Result) -> None:
         self.result = result
-        if self.live is not None:
+        if self.interrupted:
+            raise KeyboardInterrupt
+        if self.live is not None and result.seconds > QUICK:
+            self.live.start()  # does nothing from the second time on
             self.live.update(Text(progress_text(result), overflow="ellipsis"), refresh=True)
 
 

@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 
-from rich.console import Console, Group, RenderableType
-from rich.table import Table
+from rich.console import Console
 from rich.text import Text
 
 from mazurka.core.result import Failure, Result
 from mazurka.report.text import (
     Row,
+    columns,
+    cut,
     explanation,
     headline,
-    outcomes_text,
     result_parts,
     step_rows,
     steps_title,
@@ -25,6 +25,7 @@ VERDICT_STYLES = {
     "incomplete": "bold yellow",
 }
 THREAD_STYLES = ("cyan", "yellow", "magenta", "green", "blue", "bright_red")
+NARROWEST_SOURCE = 12
 
 
 def print_result(console: Console, title: str, result: Result) -> None:
@@ -34,41 +35,42 @@ def print_result(console: Console, title: str, result: Result) -> None:
     console.print(line, soft_wrap=True)
     for part in result_parts(result):
         console.print()
-        console.print(part if isinstance(part, str) else failure_view(part), markup=False)
+        if isinstance(part, str):
+            console.print(Text(part), soft_wrap=True)
+        else:
+            print_failure(console, part)
 
 
-def print_outcomes(console: Console, result: Result) -> None:
-    console.print(outcomes_text(result), markup=False, soft_wrap=True)
-
-
-def failure_view(failure: Failure) -> RenderableType:
+def print_failure(console: Console, failure: Failure) -> None:
     """The account of one failing execution."""
-    parts: list[RenderableType] = [Text(headline(failure), style="bold red")]
-    parts += [Text(line) for line in explanation(failure)]
+    console.print(Text(headline(failure), style="bold red"), soft_wrap=True)
+    for line in explanation(failure):
+        console.print(Text(line), soft_wrap=True)
     rows = step_rows(failure)
     if rows:
-        parts += [Text(), Text(steps_title(failure), style="bold"), steps_view(rows)]
-    return Group(*parts)
+        console.print()
+        console.print(Text(steps_title(failure), style="bold"))
+        for text in row_texts(rows, console.width):
+            console.print(text, soft_wrap=True)
 
 
-def steps_view(rows: Sequence[Row]) -> RenderableType:
-    """The rows in columns, a colour for each thread."""
+def row_texts(rows: Sequence[Row], width: int) -> list[Text]:
+    """The rows as lines, a colour for each thread. Sources are cut to fit, or left out."""
     threads = list(dict.fromkeys(row.thread for row in rows if row.thread))
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(justify="right", no_wrap=True, style="dim")
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    table.add_column(no_wrap=True, style="dim")
-    table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
-    for row in rows:
+    texts = []
+    for row, (number, name, action, where, source) in zip(rows, columns(rows), strict=True):
         style = "dim"
         if row.thread:
             style = THREAD_STYLES[threads.index(row.thread) % len(THREAD_STYLES)]
-        table.add_row(
-            Text(f"  {row.number}"),
-            Text(row.name, style=f"bold {style}"),
-            Text(row.action, style=style),
-            Text(row.where),
-            Text(row.source),
+        text = Text.assemble(
+            (f"  {number}  ", "dim"),
+            (f"{name}  ", f"bold {style}"),
+            (f"{action}  ", style),
+            (where, "dim"),
         )
-    return table
+        room = width - text.cell_len - 2
+        if room >= NARROWEST_SOURCE:
+            text.append(f"  {cut(source, room)}")
+        text.rstrip()
+        texts.append(text)
+    return texts

@@ -2,6 +2,7 @@
 
 import os
 import textwrap
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -112,7 +113,8 @@ def failure_text(failure: Failure) -> str:
     lines = [headline(failure), *explanation(failure)]
     rows = step_rows(failure)
     if rows:
-        lines += ["", steps_title(failure), *row_lines(rows)]
+        lines += ["", steps_title(failure)]
+        lines += [("  " + "  ".join(cells)).rstrip() for cells in columns(rows)]
     return "\n".join(lines)
 
 
@@ -123,7 +125,7 @@ def headline(failure: Failure) -> str:
     if failure.kind == LIVELOCK:
         return "livelock: a thread awaits a value that never comes"
     if failure.kind == EXCEPTION:
-        return failure.message
+        return failure.message.replace("\n", "\n    ")
     return textwrap.fill(f"{failure.kind}: {failure.message}", LINE_WIDTH, break_long_words=False)
 
 
@@ -148,6 +150,7 @@ def total_steps(failure: Failure) -> int:
 def step_rows(failure: Failure) -> list[Row]:
     """The steps that are worth showing."""
     missing = total_steps(failure) - len(failure.steps)
+    files = file_names(failure)
     rows: list[Row] = []
     before = -1
     thread = ""
@@ -157,12 +160,12 @@ def step_rows(failure: Failure) -> list[Row]:
             left_out = plural(number - before - 1, "step")
             rows.append(Row("", "", f"... {left_out} left out ..."))
             thread = ""
-        where = f"{short(step.file)}:{step.line}" if step.file else ""
+        where = f"{files[step.file]}:{step.line}" if step.file else ""
         source = cut(source_line(step.file, step.line), WIDEST_SOURCE) if step.file else ""
         switched = step.thread != thread
         rows.append(Row(str(number + 1), step.thread, step.action, where, source, switched))
         before, thread = number, step.thread
-    if failure.kind == EXCEPTION:
+    if rows and failure.kind == EXCEPTION:
         raises = "raises " + failure.message.partition("\n")[0]
         rows.append(Row("", failure.thread, raises, switched=failure.thread != thread))
     return rows
@@ -179,16 +182,22 @@ def shown_steps(failure: Failure, missing: int) -> list[int]:
     ]
 
 
-def row_lines(rows: Sequence[Row]) -> list[str]:
-    """The rows in columns; what is too long for its column runs on over the next."""
+def columns(rows: Sequence[Row]) -> list[tuple[str, str, str, str, str]]:
+    """The cells of the rows, padded to the width of their columns: number, thread, action, where
+    and source. An action that is too long for its column pushes the rest of its row aside."""
     number = max(len(row.number) for row in rows)
     name = max(len(row.thread) for row in rows)
     where = max(len(row.where) for row in rows)
     actions = [len(row.action) for row in rows if row.where]
     action = min(WIDEST_ACTION, max(actions, default=0))
     return [
-        f"  {row.number:>{number}}  {row.name:<{name}}  {row.action:<{action}}  "
-        f"{row.where:<{where}}  {row.source}".rstrip()
+        (
+            f"{row.number:>{number}}",
+            f"{row.name:<{name}}",
+            f"{row.action:<{action}}",
+            f"{row.where:<{where}}",
+            row.source,
+        )
         for row in rows
     ]
 
@@ -207,13 +216,30 @@ def sorted_outcomes(result: Result) -> list[tuple[str, int]]:
     outcomes: list[Any] = list(result.outcomes)
     try:
         outcomes.sort()
-    except TypeError:
-        outcomes.sort(key=repr)
-    return [(repr(outcome), result.outcomes[outcome]) for outcome in outcomes]
+    except Exception:  # they have none
+        outcomes.sort(key=text_of)
+    return [(text_of(outcome), result.outcomes[outcome]) for outcome in outcomes]
+
+
+def text_of(value: object) -> str:
+    try:
+        return repr(value)
+    except Exception as error:
+        return f"<{type(value).__name__} whose repr raises {type(error).__name__}>"
 
 
 def cut(text: str, width: int) -> str:
     return text if len(text) <= width else text[: width - 3] + "..."
+
+
+def file_names(failure: Failure) -> dict[str, str]:
+    """How to call the files of the steps: without their folders, unless that is ambiguous."""
+    files = {step.file for step in failure.steps}
+    names = Counter(os.path.basename(file) for file in files)
+    return {
+        file: os.path.basename(file) if names[os.path.basename(file)] == 1 else short(file)
+        for file in files
+    }
 
 
 def short(file: str) -> str:

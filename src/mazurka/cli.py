@@ -1,0 +1,396 @@
+"""The door for the command line: check a program, replay a failure."""
+
+import contextlib
+import dataclasses
+import importlib
+import inspect
+import io
+import json
+import os
+import platform
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType, TracebackType
+from typing import Any
+
+import click
+from rich.console import Console
+
+from mazurka import checking
+from mazurka.checking import ALGORITHMS, COMPILED, DEFAULT_MAX_EVENTS
+from mazurka.core.result import Failure, MazurkaError, Result, Schedule
+from mazurka.report.document import result_document
+from mazurka.report.progress import Progress
+from mazurka.report.terminal import print_failure, print_result
+from mazurka.report.text import failure_text, outcomes_text, result_text
+from mazurka.version import VERSION
+
+Program = Callable[[], object]
+
+VERIFIED, FAILED, WRONG_USE, INCOMPLETE, INTERRUPTED = 0, 1, 2, 3, 130
+EXIT_CODES = {
+    "verified": VERIFIED,
+    "bounded": VERIFIED,
+    "failed": FAILED,
+    "incomplete": INCOMPLETE,
+}
+EXIT_CODES_HELP = """\b
+Exit codes:
+  0    verified: every execution was looked at, and none fails
+  1    failed: there is an execution that fails
+  2    wrong use: there was nothing to check, or it cannot be checked
+  3    incomplete: no failure, but the search was cut short by a limit
+  130  interrupted by Ctrl-C
+"""
+TARGET_FORMS = "path/to/file.py::function or package.module:function"
+
+
+class WrongUse(click.ClickException):
+    """What was asked for cannot be done; the message says why, and what to do."""
+
+    exit_code = WRONG_USE
+
+
+@click.group(epilog=EXIT_CODES_HELP)
+@click.version_option(
+    VERSION,
+    prog_name="mazurka",
+    message="%(prog)s %(version)s "
+    f"({'compiled by mypyc' if COMPILED else 'plain Python'}, Python {platform.python_version()})",
+)
+def main() -> None:
+    """Mazurka checks concurrent Python programs: it runs a program once for every behaviour that
+    differs, and shows an execution that fails or proves that there is none."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # sources may have any character
+
+
+@main.command(epilog=EXIT_CODES_HELP)
+@click.argument("target")
+@click.option(
+    "--algorithm",
+    type=click.Choice(list(ALGORITHMS)),
+    default="optimal",
+    show_default=True,
+    help="How to explore: one execution for each behaviour (optimal), the same with some redundant "
+    "ones (source), or every interleaving (naive).",
+)
+@click.option(
+    "--max-executions", type=click.IntRange(min=1), help="Stop after this many executions."
+)
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Stop after this many seconds.",
+)
+@click.option(
+    "--max-events",
+    type=click.IntRange(min=1),
+    default=DEFAULT_MAX_EVENTS,
+    show_default=True,
+    help="Steps after which an execution counts as endless, which is a failure.",
+)
+@click.option("--all-failures", is_flag=True, help="Go on after the first failure, and show all.")
+@click.option(
+    "--no-independent-adds",
+    is_flag=True,
+    help="Explore the orders of Atomic.add too, though adds commute.",
+)
+@click.option("--outcomes", is_flag=True, help="Show what the program returned, and how often.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document, and nothing else.")
+@click.option(
+    "--save",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the schedule of the first failure to a file, for 'mazurka replay'.",
+)
+def check(
+    target: str,
+    all_failures: bool,
+    no_independent_adds: bool,
+    outcomes: bool,
+    as_json: bool,
+    save: Path | None,
+    **limits: Any,
+) -> None:
+    """Check a function: run it once for every behaviour that differs.
+
+    TARGET is path/to/file.py::function or package.module:function; the function takes no
+    arguments.
+    """
+    options = {
+        **limits,
+        "stop_on_failure": not all_failures,
+        "independent_adds": not no_independent_adds,
+    }
+    with clean_interrupt():
+        if save is not None:
+            require_writable(save)
+        # What the program prints must not get into the JSON document.
+        output = contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext()
+        with output, loaded(target) as program:
+            result, interrupted = explored(program, options)
+        name_program(result, target)
+        if as_json:
+            click.echo(json.dumps(result_document(target, result)))
+        else:
+            show_result(target, result, outcomes)
+        if save is not None:
+            click.echo(save_failure(save, result), err=as_json)
+        elif result.failures and not as_json:
+            click.echo("\nTo keep the failing execution for 'mazurka replay', add --save FILE.")
+    sys.exit(INTERRUPTED if interrupted else EXIT_CODES[result.verdict])
+
+
+@main.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("target", required=False)
+def replay(file: Path, target: str | None) -> None:
+    """Run a failing execution again.
+
+    FILE is what 'mazurka check --save FILE' wrote. TARGET, as for 'mazurka check', is needed only
+    if the program is not where it was.
+
+    \b
+    Exit codes:
+      1    the execution fails again
+      2    it cannot be run, as FILE is no schedule or the program has changed,
+           or it does not fail any more
+      130  interrupted by Ctrl-C
+    """
+    with clean_interrupt():
+        schedule = read_schedule(file)
+        target = target or schedule.program
+        if not target:
+            raise WrongUse(f"{file} does not say which program it is for: add {TARGET_FORMS}")
+        with loaded(target) as program:
+            try:
+                failure = checking.replay(program, schedule)
+            except MazurkaError as error:
+                raise WrongUse(f"{target}: {error}") from error
+        show_replayed(target, schedule, failure)
+    sys.exit(FAILED)
+
+
+# Running
+
+
+def explored(program: Program, options: dict[str, Any]) -> tuple[Result, bool]:
+    """The result of a search, or what there is of it if the user interrupts it."""
+    with Progress() as progress:
+        try:
+            return checking.explore(program, progress=progress, **options), False
+        except KeyboardInterrupt:
+            result = progress.result
+            result.algorithm = options["algorithm"]
+            result.reason = "interrupted"
+            result.verdict = "failed" if result.failures else "incomplete"
+            return result, True
+        except MazurkaError as error:
+            raise WrongUse(str(error)) from error
+
+
+@contextlib.contextmanager
+def clean_interrupt() -> Iterator[None]:
+    """Ctrl-C outside of a search."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo("interrupted", err=True)
+        sys.exit(INTERRUPTED)
+
+
+# Showing
+
+
+def show_result(target: str, result: Result, outcomes: bool) -> None:
+    console = Console(highlight=False)
+    if console.is_terminal:
+        print_result(console, target, result)
+    else:
+        click.echo(result_text(target, result))
+    if outcomes:
+        click.echo(f"\n{outcomes_text(result)}")
+
+
+def show_replayed(target: str, schedule: Schedule, failure: Failure) -> None:
+    click.echo(f"{target}: FAILED; the execution of the schedule, run again")
+    if (failure.kind, failure.message) != (schedule.failure, schedule.message):
+        click.echo(f"It fails in another way than recorded, which was: {schedule.message}")
+    click.echo()
+    console = Console(highlight=False)
+    if console.is_terminal:
+        print_failure(console, failure)
+    else:
+        click.echo(failure_text(failure))
+
+
+# Schedules
+
+
+def require_writable(file: Path) -> None:
+    """Find out before the search whether a file can be written, without changing anything."""
+    is_new = not file.exists()
+    try:
+        file.open("a").close()
+        if is_new:
+            file.unlink()
+    except OSError as error:
+        raise WrongUse(f"cannot write {file}: {error.strerror}") from error
+
+
+def name_program(result: Result, target: str) -> None:
+    """Say in the schedules which program they are for, so that a replay need not be told."""
+    for failure in result.failures:
+        failure.schedule = dataclasses.replace(failure.schedule, program=target)
+
+
+def save_failure(file: Path, result: Result) -> str:
+    """Write the first failure's schedule; tells what was done."""
+    if not result.failures:
+        return f"\nNo failure: nothing was written to {file}."
+    try:
+        file.write_text(result.failures[0].schedule.to_json() + "\n", encoding="utf-8")
+    except OSError as error:
+        raise WrongUse(f"cannot write {file}: {error.strerror}") from error
+    return f"\nThe failing execution is in {file}; run it again with: mazurka replay {file}"
+
+
+def read_schedule(file: Path) -> Schedule:
+    try:
+        return Schedule.from_json(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise WrongUse(f"cannot read {file}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise WrongUse(f"{file} is not a schedule that Mazurka wrote: it is not text") from error
+    except MazurkaError as error:
+        raise WrongUse(f"{file} is {error}") from error
+
+
+# Finding the program
+
+
+@contextlib.contextmanager
+def loaded(target: str) -> Iterator[Program]:
+    """The function that a target names. Its directory can be imported from until the end."""
+    file, colons, function = target.rpartition("::")
+    if colons:
+        folder = os.path.dirname(os.path.abspath(file))
+    else:
+        file, colons, function = target.rpartition(":")
+        folder = os.getcwd()
+        if file.endswith(".py"):
+            raise WrongUse(f"{target}: a file takes two colons: {file}::{function}")
+    if not file or not function:
+        raise WrongUse(f"{target!r} does not name a function to check: write {TARGET_FORMS}")
+    path = list(sys.path)
+    sys.path.insert(0, folder)
+    try:
+        module = module_of_file(file) if colons == "::" else module_called(file)
+        yield function_of(module, file, function)
+    finally:
+        sys.path[:] = path
+
+
+def module_of_file(file: str) -> ModuleType:
+    """Run a file as a module, like an import, but never from a cache that may be stale."""
+    if not os.path.isfile(file):
+        what = "is a directory" if os.path.isdir(file) else "does not exist"
+        raise WrongUse(f"{file} {what}: give the path of a Python file")
+    if not file.endswith(".py"):
+        raise WrongUse(f"{file} is not a Python file: its name does not end in .py")
+    name = os.path.basename(file).removesuffix(".py")
+    if name in sys.modules:
+        name = f"{name} (checked)"  # it must not take the place of a module of the same name
+    module = ModuleType(name)
+    module.__file__ = os.path.abspath(file)
+    sys.modules[name] = module
+    with importing(file):
+        code = compile(Path(file).read_bytes(), module.__file__, "exec", dont_inherit=True)
+        exec(code, module.__dict__)
+    return module
+
+
+def module_called(name: str) -> ModuleType:
+    if not all(part.isidentifier() for part in name.split(".")):
+        raise WrongUse(f"{name!r} is not the name of a module: write {TARGET_FORMS}")
+    with importing(name):
+        try:
+            return importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+                raise  # a module that it imports is missing
+            raise WrongUse(
+                f"there is no module {error.name}, neither in {os.getcwd()} nor where Python looks"
+            ) from error
+
+
+@contextlib.contextmanager
+def importing(what: str) -> Iterator[None]:
+    """Turns whatever goes wrong in the import of the user's code into a message."""
+    try:
+        yield
+    except WrongUse:
+        raise
+    except SystemExit as error:
+        own = own_part(error.__traceback__)
+        line = f", from line {own.tb_lineno} on" if own else ""
+        raise WrongUse(
+            f"{what} exits when it is imported{line}: put that under if __name__ == '__main__'"
+        ) from error
+    except Exception as error:
+        own = own_part(error.__traceback__)
+        lines = traceback.TracebackException(type(error), error, own).format()
+        hint = ""
+        if isinstance(error, ImportError) and "relative import" in str(error):
+            hint = "\nName a module of a package with its package: package.module:function"
+        raise WrongUse(f"{what} cannot be imported:\n\n{''.join(lines)}{hint}".rstrip()) from error
+
+
+def own_part(trace: TracebackType | None) -> TracebackType | None:
+    """A traceback from the user's code on, without what led there."""
+    ours = (__file__, importlib.__file__)
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if file not in ours and not file.startswith("<frozen importlib"):
+            break
+        trace = trace.tb_next
+    return trace
+
+
+def function_of(module: ModuleType, file: str, name: str) -> Program:
+    """The function of a module, without the check that it may be decorated with."""
+    if name not in vars(module):
+        programs = ", ".join(programs_of(module))
+        others = f"it has: {programs}" if programs else "nor any other that takes no arguments"
+        raise WrongUse(f"{file} has no function {name}; {others}")
+    function: Any = vars(module)[name]
+    if not callable(function):
+        kind = type(function).__name__
+        raise WrongUse(f"{name} in {file} is not a function, but an object of type {kind}")
+    if getattr(function, "__globals__", None) is vars(checking):
+        function = function.__wrapped__
+    program: Program = function
+    return program
+
+
+def programs_of(module: ModuleType) -> list[str]:
+    """The names of the functions of a module that can be checked."""
+    return [
+        name
+        for name, value in vars(module).items()
+        if inspect.isfunction(value)
+        and value.__module__ == module.__name__
+        and needs_nothing(value)
+    ]
+
+
+def needs_nothing(function: Callable[..., object]) -> bool:
+    try:
+        inspect.signature(function).bind()
+    except TypeError:
+        return False
+    return True
