@@ -169,12 +169,17 @@ def test_dependent_adds(write: Write) -> None:
 
         def f():
             x = Atomic(0)
-            spawn(x.add, 1)
-            spawn(x.add, 2)
+
+            def add(amount):
+                x.add(amount)
+
+            spawn(add, 1)
+            spawn(add, 2)
         """,
     )
-    assert "1 execution " in run("check", "adds.py::f").stdout
-    assert "2 executions " in run("check", "adds.py::f", "--no-independent-adds").stdout
+    assert "verified: no execution fails; 1 execution " in run("check", "adds.py::f").stdout
+    result = run("check", "adds.py::f", "--no-independent-adds")
+    assert "verified: no execution fails; 2 executions " in result.stdout
 
 
 # JSON
@@ -430,6 +435,18 @@ def test_bad_options(write: Write, option: tuple[str, ...]) -> None:
     assert option[0] in refused("check", "race.py::race", *option)
 
 
+def test_a_bug_of_our_own_is_no_verdict(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*arguments: object, **options: object) -> None:
+        raise IndexError("no such thing")
+
+    monkeypatch.setattr("mazurka.checking.explore", broken)
+    write("race.py", RACE)
+    result = run("check", "race.py::race")
+    assert result.exit_code == 70
+    assert "IndexError: no such thing" in result.stderr
+    assert "bug in Mazurka" in result.stderr
+
+
 # Saving and replaying
 
 
@@ -545,6 +562,17 @@ def test_as_a_process(write: Write) -> None:
     assert process.returncode == 1
     assert "\x1b" not in output
     assert errors == ""
+
+
+def test_output_that_nobody_reads(write: Write) -> None:
+    write("race.py", RACE)
+    process = start("check", "race.py::race")
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    assert process.wait() == 1
+    process.stderr.close()
 
 
 def test_characters_that_the_output_cannot_show(

@@ -80,6 +80,11 @@ def test_summary_of_an_incomplete_search() -> None:
     )
 
 
+def test_summary_of_a_search_in_vain() -> None:
+    result = Result("verified", "optimal", blocked=2)
+    assert "but none runs to its end" in summary(result)
+
+
 def test_failures_that_say_the_same_are_shown_once() -> None:
     result = Result("failed", "optimal", complete=30)
     result.failures = [failure_of(loads(1)) for _ in range(20)]

@@ -1,5 +1,6 @@
 """The doors for Python code: explore a program, check it, replay a failure."""
 
+import dis
 import functools
 import inspect
 import sys
@@ -133,7 +134,11 @@ def applied_as_decorator() -> bool:
     compiles the application of a decorator to a call instruction that counts no arguments.
     """
     frame = sys._getframe(2)
-    return frame.f_code.co_code[frame.f_lasti + 1] == 0
+    code = frame.f_code.co_code
+    instruction = frame.f_lasti
+    while dis.opname[code[instruction]] == "CACHE":  # room that belongs to the call before it
+        instruction -= 2
+    return dis.opname[code[instruction]] == "CALL" and code[instruction + 1] == 0
 
 
 def checked(function: Callable[..., Any], options: dict[str, Any]) -> Callable[..., None]:

@@ -29,7 +29,7 @@ from mazurka.version import VERSION
 
 Program = Callable[[], object]
 
-VERIFIED, FAILED, WRONG_USE, INCOMPLETE, INTERRUPTED = 0, 1, 2, 3, 130
+VERIFIED, FAILED, WRONG_USE, INCOMPLETE, BUG, INTERRUPTED = 0, 1, 2, 3, 70, 130
 EXIT_CODES = {
     "verified": VERIFIED,
     "bounded": VERIFIED,
@@ -42,6 +42,7 @@ Exit codes:
   1    failed: there is an execution that fails
   2    wrong use: there was nothing to check, or it cannot be checked
   3    incomplete: no failure, but the search was cut short by a limit
+  70   a bug in Mazurka itself
   130  interrupted by Ctrl-C
 """
 TARGET_FORMS = "path/to/file.py::function or package.module:function"
@@ -126,7 +127,7 @@ def check(
         "stop_on_failure": not all_failures,
         "independent_adds": not no_independent_adds,
     }
-    with clean_interrupt():
+    with clean_exit():
         if save is not None:
             require_writable(save)
         # What the program prints must not get into the JSON document.
@@ -134,14 +135,16 @@ def check(
         with output, loaded(target) as program:
             result, interrupted = explored(program, options)
         name_program(result, target)
+        note = "" if save is None else save_failure(save, result)
         if as_json:
             click.echo(json.dumps(result_document(target, result)))
+            click.echo(note, err=True, nl=bool(note))
         else:
             show_result(target, result, outcomes)
-        if save is not None:
-            click.echo(save_failure(save, result), err=as_json)
-        elif result.failures and not as_json:
-            click.echo("\nTo keep the failing execution for 'mazurka replay', add --save FILE.")
+            if result.failures and save is None:
+                note = "To keep the failing execution for 'mazurka replay', add --save FILE."
+            if note:
+                click.echo(f"\n{note}")
     sys.exit(INTERRUPTED if interrupted else EXIT_CODES[result.verdict])
 
 
@@ -161,7 +164,7 @@ def replay(file: Path, target: str | None) -> None:
            or it does not fail any more
       130  interrupted by Ctrl-C
     """
-    with clean_interrupt():
+    with clean_exit():
         schedule = read_schedule(file)
         target = target or schedule.program
         if not target:
@@ -194,13 +197,24 @@ def explored(program: Program, options: dict[str, Any]) -> tuple[Result, bool]:
 
 
 @contextlib.contextmanager
-def clean_interrupt() -> Iterator[None]:
-    """Ctrl-C outside of a search."""
+def clean_exit() -> Iterator[None]:
+    """Ctrl-C outside of a search, and faults of our own: neither must look like a verdict.
+
+    If nobody reads the output to its end, that changes nothing about the verdict.
+    """
     try:
         yield
+    except click.ClickException:
+        raise
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
         click.echo("interrupted", err=True)
         sys.exit(INTERRUPTED)
+    except Exception:
+        traceback.print_exc()
+        click.echo("\nThis is a bug in Mazurka, not in the program: please report it.", err=True)
+        sys.exit(BUG)
 
 
 # Showing
@@ -251,12 +265,12 @@ def name_program(result: Result, target: str) -> None:
 def save_failure(file: Path, result: Result) -> str:
     """Write the first failure's schedule; tells what was done."""
     if not result.failures:
-        return f"\nNo failure: nothing was written to {file}."
+        return f"No failure: nothing was written to {file}."
     try:
         file.write_text(result.failures[0].schedule.to_json() + "\n", encoding="utf-8")
     except OSError as error:
         raise WrongUse(f"cannot write {file}: {error.strerror}") from error
-    return f"\nThe failing execution is in {file}; run it again with: mazurka replay {file}"
+    return f"The failing execution is in {file}; run it again with: mazurka replay {file}"
 
 
 def read_schedule(file: Path) -> Schedule:

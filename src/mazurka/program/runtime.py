@@ -37,6 +37,7 @@ from mazurka.core.operation import (
     VERBS,
     WAIT,
     WRITE,
+    depends_on_value,
     may_block,
     outcome,
     same,
@@ -110,9 +111,9 @@ class Cell:
         self.serial = 0  # made outside executions: every one begins with the initial value
         RUNTIME.register(self)
 
-    def describe(self) -> str:
-        """What kind of object this is."""
-        return type(self).__name__
+    def __repr__(self) -> str:
+        """The same in every execution: messages that show an object can be compared."""
+        return f"<{type(self).__name__} {self.name or RUNTIME.name_of(self)}>"
 
 
 class Location:
@@ -178,7 +179,7 @@ class Runtime:
     ) -> None:
         """Get ready to explore a program: forget all names of the one before."""
         if self.hub is not None:
-            raise MazurkaError("a check is under way already: checks cannot be nested")
+            raise self.misused("a check is under way already: checks cannot be nested")
         self.program = program
         self.independent_adds = independent_adds
         self.max_events = max_events
@@ -366,6 +367,10 @@ class Runtime:
             event = self.events[position]
             if event.kind != kind or event.location != cell.location:
                 self.diverge(event, thread, kind, cell.location, "")
+            if depends_on_value(kind) and event.mode != outcome(
+                kind, cell.value, thread.first, thread.second
+            ):
+                self.diverge(event, thread, kind, cell.location, "with another outcome")
             thread.choice = event.choice
             self.position = position + 1
             return self.apply(thread)
@@ -588,7 +593,7 @@ class Runtime:
         thread.object_ids.append(cell.location)
 
     def new_location(self, name: str, cell: Cell) -> int:
-        location = Location(name, cell.name, cell.describe())
+        location = Location(name, cell.name, type(cell).__name__)
         frame = here()
         location.code = frame.f_code
         location.instruction = frame.f_lasti
@@ -616,6 +621,11 @@ class Runtime:
         name = f"{parent.name}.{len(parent.child_ids)}"
         self.threads.append(Thread(len(self.threads), name))
 
+    def name_of(self, cell: Cell) -> str:
+        """The stable name of an object, as far as it has one now."""
+        known = cell.epoch == self.epoch and 0 <= cell.location < len(self.locations)
+        return self.locations[cell.location].name if known else "of another execution"
+
     def place_name(self, event: Event) -> str:
         """What an event works on, in a name that holds in every run: an object, or a thread."""
         if event.location >= 0:
@@ -635,7 +645,7 @@ class Runtime:
             return
         if not cell.serial:
             raise self.misused(
-                f"a {cell.describe()} made in one execution is used in another: the program keeps "
+                f"a {type(cell).__name__} made in one execution is used in another: the program keeps "
                 "it between executions (in a global, say); make it anew in every execution, or "
                 "once, outside the program"
             )

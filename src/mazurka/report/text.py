@@ -73,6 +73,8 @@ def summary(result: Result) -> str:
     headline = VERDICTS[result.verdict]
     if result.verdict == "incomplete" and result.reason:
         headline += f" ({result.reason})"
+    if result.verdict == "verified" and not result.complete:
+        headline += ", but none runs to its end: look at the assumptions"
     return f"{headline}; {counts(result)} in {result.seconds:.2f} s ({result.algorithm})"
 
 
@@ -162,11 +164,12 @@ def step_rows(failure: Failure) -> list[Row]:
             thread = ""
         where = f"{files[step.file]}:{step.line}" if step.file else ""
         source = cut(source_line(step.file, step.line), WIDEST_SOURCE) if step.file else ""
+        action = " ".join(step.action.splitlines())
         switched = step.thread != thread
-        rows.append(Row(str(number + 1), step.thread, step.action, where, source, switched))
+        rows.append(Row(str(number + 1), step.thread, action, where, source, switched))
         before, thread = number, step.thread
     if rows and failure.kind == EXCEPTION:
-        raises = "raises " + failure.message.partition("\n")[0]
+        raises = cut("raises " + failure.message.partition("\n")[0], LINE_WIDTH)
         rows.append(Row("", failure.thread, raises, switched=failure.thread != thread))
     return rows
 

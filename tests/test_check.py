@@ -1,0 +1,107 @@
+"""mazurka.check: called, and as a decorator."""
+
+import inspect
+from typing import Any
+
+import pytest
+
+import mazurka
+from mazurka import Atomic, CheckFailed, check, spawn
+
+
+def passes() -> None:
+    x = Atomic(0)
+    spawn(x.store, 1)
+    assert x.load() in (0, 1)
+
+
+def fails() -> None:
+    x = Atomic(0)
+    spawn(x.store, 1)
+    assert x.load() == 0
+
+
+def test_a_call_explores_at_once() -> None:
+    assert check(passes).verdict == "verified"
+    assert check(passes, max_executions=10).executions == 2
+
+
+def test_a_call_raises_with_a_readable_account() -> None:
+    with pytest.raises(CheckFailed) as raised:
+        check(fails)
+    text = str(raised.value)
+    assert text.startswith("fails: FAILED")
+    assert "store 1 to x" in text
+    assert "assert x.load() == 0" in text
+    assert raised.value.result.verdict == "failed"
+    assert isinstance(raised.value, AssertionError)
+    assert isinstance(raised.value.__cause__, AssertionError)
+
+
+def test_a_cut_search_is_not_a_pass() -> None:
+    with pytest.raises(CheckFailed, match="INCOMPLETE"):
+        check(passes, max_executions=1)
+
+
+runs = []
+
+
+@check
+def bare_decorator() -> None:
+    runs.append("bare")
+    passes()
+
+
+@check(max_executions=100)
+def decorator_with_options() -> None:
+    fails()
+
+
+def test_a_decorated_function_explores_when_it_is_called() -> None:
+    runs.clear()
+    bare_decorator()
+    assert len(runs) >= 2
+    with pytest.raises(CheckFailed):
+        decorator_with_options()
+
+
+@check
+def test_as_a_user_writes_it() -> None:
+    passes()
+
+
+@pytest.mark.parametrize("value", [1, 2])
+@check
+def test_with_arguments(value: int, tmp_path: Any) -> None:
+    x = Atomic(0)
+    spawn(x.store, value)
+    assert x.load() in (0, value)
+    assert tmp_path.exists()
+
+
+def test_the_decorator_keeps_name_and_signature() -> None:
+    assert test_with_arguments.__name__ == "test_with_arguments"
+    assert list(inspect.signature(test_with_arguments).parameters) == ["value", "tmp_path"]
+
+
+def test_a_call_within_an_expression_explores_at_once() -> None:
+    def factory() -> Any:
+        def program() -> None:
+            fails()
+
+        return program
+
+    for make in (lambda: check(factory()), lambda: [check(factory())], lambda: check(factory()) or 1):
+        with pytest.raises(CheckFailed):
+            make()
+
+
+class TestMethod:
+    @check
+    def test_method(self) -> None:
+        passes()
+        assert isinstance(self, TestMethod)
+
+
+def test_version() -> None:
+    assert mazurka.__version__

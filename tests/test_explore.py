@@ -1,0 +1,311 @@
+"""Exploring programs: counts, outcomes, verdicts, limits."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+import mazurka
+from benchmarks.pop import lastzero
+from mazurka import Atomic, assume, choose, explore, spawn
+
+ALGORITHMS = ["optimal", "source", "naive"]
+
+
+def store_buffering() -> tuple[int, int]:
+    x, y = Atomic(0), Atomic(0)
+
+    def left() -> int:
+        x.store(1)
+        return int(y.load())
+
+    def right() -> int:
+        y.store(1)
+        return int(x.load())
+
+    one, two = spawn(left), spawn(right)
+    return one.join(), two.join()
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_outcomes_are_everything_that_can_happen(algorithm: str) -> None:
+    result = explore(store_buffering, algorithm=algorithm)
+    assert result.verdict == "verified"
+    assert set(result.outcomes) == {(0, 1), (1, 0), (1, 1)}
+
+
+def test_optimal_explores_every_trace_once() -> None:
+    result = explore(store_buffering)
+    assert (result.executions, result.complete, result.blocked, result.redundant) == (3, 3, 0, 0)
+    assert result.outcomes == Counter({(0, 1): 1, (1, 0): 1, (1, 1): 1})
+
+
+def test_source_counts_redundant_executions() -> None:
+    program = lastzero(5)
+    source = explore(program, algorithm="source")
+    optimal = explore(program)
+    assert (optimal.complete, optimal.redundant) == (64, 0)
+    assert source.complete == 64
+    assert source.redundant > 0
+
+
+def test_a_program_without_threads_has_one_execution() -> None:
+    result = explore(lambda: 42)
+    assert (result.verdict, result.executions, result.outcomes) == ("verified", 1, {42: 1})
+
+
+def test_unhashable_outcomes_are_counted_by_what_they_print() -> None:
+    assert explore(lambda: [1, 2]).outcomes == {"[1, 2]": 1}
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_choose_takes_every_value(algorithm: str) -> None:
+    result = explore(lambda: (choose("ab"), choose(range(3))), algorithm=algorithm)
+    assert result.executions == 6
+    assert set(result.outcomes) == {(a, b) for a in "ab" for b in range(3)}
+
+
+def test_choose_takes_any_iterable_but_not_an_empty_one() -> None:
+    assert set(explore(lambda: choose(n * n for n in range(3))).outcomes) == {0, 1, 4}
+    failure = explore(lambda: choose([])).failures[0]
+    assert "at least one value" in failure.message
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_assume_blocks_the_execution(algorithm: str) -> None:
+    def program() -> Any:
+        value = choose(range(5))
+        assume(value % 2 == 0)
+        return value
+
+    result = explore(program, algorithm=algorithm)
+    assert result.verdict == "verified"
+    assert (result.complete, result.blocked) == (3, 2)
+    assert set(result.outcomes) == {0, 2, 4}
+
+
+def test_a_failure_beside_a_blocked_thread_counts() -> None:
+    def program() -> None:
+        spawn(lambda: assume(False))
+        raise ValueError("seen")
+
+    assert explore(program).failures[0].message == "ValueError: seen"
+
+
+def test_adds_commute_unless_told_otherwise() -> None:
+    def program() -> Any:
+        counter = Atomic(0)
+        threads = [spawn(counter.add, n) for n in (1, 2, 3)]
+        for thread in threads:
+            thread.join()
+        return counter.load()
+
+    assert explore(program).executions == 1
+    ordered = explore(program, independent_adds=False)
+    assert ordered.executions == 6
+    assert ordered.outcomes == {6: 6}
+
+
+def test_fetch_adds_do_not_commute() -> None:
+    def program() -> Any:
+        counter = Atomic(0)
+        threads = [spawn(counter.fetch_add, 1) for _ in range(3)]
+        return tuple(thread.join() for thread in threads)
+
+    assert len(explore(program).outcomes) == 6
+
+
+def test_a_failed_compare_exchange_only_reads() -> None:
+    def program() -> None:
+        x = Atomic(0)
+        for _ in range(3):
+            spawn(x.compare_exchange, 5, 6)
+
+    assert explore(program).executions == 1
+
+
+def test_max_executions_makes_the_search_incomplete() -> None:
+    result = explore(store_buffering, max_executions=2)
+    assert (result.verdict, result.executions) == ("incomplete", 2)
+    assert "max_executions=2" in result.reason
+
+
+def test_a_limit_that_is_not_reached_changes_nothing() -> None:
+    assert explore(store_buffering, max_executions=3).verdict == "verified"
+
+
+def test_time_limit_makes_the_search_incomplete() -> None:
+    def program() -> None:
+        x = Atomic(0)
+        for _ in range(8):
+            spawn(x.fetch_add, 1)
+
+    result = explore(program, time_limit=0.01)
+    assert result.verdict == "incomplete"
+    assert "time_limit=0.01" in result.reason
+
+
+def test_stop_on_failure() -> None:
+    def program() -> None:
+        assert choose(range(4)) in (0, 3)
+
+    first = explore(program)
+    assert (first.verdict, len(first.failures)) == ("failed", 1)
+    every = explore(program, stop_on_failure=False)
+    assert (every.verdict, len(every.failures), every.executions) == ("failed", 2, 4)
+    assert every.outcomes == {None: 2}
+
+
+def test_objects_made_outside_begin_every_execution_afresh() -> None:
+    x = Atomic(1)
+    lock = mazurka.Lock()
+    condition = mazurka.Condition()
+
+    def program() -> Any:
+        before = x.load()
+        with condition:
+            condition.notify()
+        lock.acquire()
+        x.store(choose([5, 6]))
+        return before
+
+    assert explore(program).outcomes == {1: 2}
+
+
+def test_threads_spawn_threads_and_give_results() -> None:
+    def fibonacci(n: int) -> int:
+        if n < 2:
+            return n
+        one, two = spawn(fibonacci, n - 1), spawn(fibonacci, n - 2)
+        return int(one.join()) + int(two.join())
+
+    result = explore(lambda: fibonacci(5))
+    assert (result.executions, result.outcomes) == (1, {5: 1})
+
+
+def test_join_raises_what_the_thread_raised() -> None:
+    def program() -> str:
+        def fails() -> None:
+            raise KeyError("gone")
+
+        try:
+            spawn(fails).join()
+        except KeyError:
+            return "caught"
+        return "missed"
+
+    result = explore(program)
+    assert result.verdict == "failed"  # an exception left a thread
+    assert result.failures[0].message == "KeyError: 'gone'"
+
+
+def test_clean_up_code_of_abandoned_threads_runs_and_may_even_resist() -> None:
+    cleaned = []
+
+    def program() -> None:
+        lock = mazurka.Lock()
+
+        def waits() -> None:
+            try:
+                lock.acquire()
+            finally:
+                cleaned.append(lock.locked)
+                lock.release()
+
+        def resists() -> None:
+            while True:
+                try:
+                    lock.acquire()
+                except BaseException:
+                    continue
+
+        lock.acquire()
+        spawn(waits)
+        spawn(resists)
+
+    result = explore(program, stop_on_failure=False)
+    assert result.failures[0].kind == "deadlock"
+    assert cleaned
+
+
+def test_progress_is_told() -> None:
+    seen: list[int] = []
+    explore(store_buffering, progress=lambda result: seen.append(result.executions))
+    assert seen[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"algorithm": "best"}, "there is no algorithm 'best'; choose one of optimal, source, naive"),
+        ({"max_executions": 0}, "max_executions must be at least 1"),
+        ({"time_limit": 0}, "time_limit must be more than 0"),
+        ({"max_events": 0}, "max_events must be at least 1"),
+        ({"step_limit": -1}, "step_limit must be more than 0"),
+    ],
+)
+def test_bad_options(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(mazurka.MazurkaError, match=message):
+        explore(store_buffering, **options)
+
+
+def test_bad_programs() -> None:
+    async def coroutine() -> None: ...
+
+    with pytest.raises(mazurka.MazurkaError, match="a program is a function, not 3"):
+        explore(3)  # type: ignore[arg-type]
+    with pytest.raises(mazurka.MazurkaError, match="cannot be called without arguments"):
+        explore(lambda x: x)  # type: ignore[misc, arg-type]
+    with pytest.raises(mazurka.MazurkaError, match="coroutine"):
+        explore(coroutine)
+
+
+def test_operations_outside_a_program() -> None:
+    with pytest.raises(mazurka.MazurkaError, match="works only in a program that Mazurka runs"):
+        Atomic(0).load()
+    with pytest.raises(mazurka.MazurkaError, match="works only in a program that Mazurka runs"):
+        choose([1])
+    with pytest.raises(mazurka.MazurkaError, match="works only in a program that Mazurka runs"):
+        assume(False)
+
+
+def test_checks_cannot_be_nested() -> None:
+    with pytest.raises(mazurka.MazurkaError, match="cannot be nested"):
+        explore(lambda: explore(store_buffering))
+
+
+def test_an_object_kept_from_an_earlier_execution_is_refused() -> None:
+    kept: list[Atomic] = []
+
+    def program() -> None:
+        kept.append(Atomic(0))
+        kept[0].load()
+
+    with pytest.raises(mazurka.MazurkaError, match="made in one execution is used in another"):
+        explore(program)
+
+
+def test_a_predicate_must_not_perform_operations() -> None:
+    def program() -> None:
+        x, y = Atomic(0), Atomic(0)
+        x.await_value(lambda value: y.load() == value)
+
+    with pytest.raises(mazurka.MazurkaError, match="a function of the value alone"):
+        explore(program)
+
+
+def test_a_predicate_that_raises_fails_its_thread() -> None:
+    def program() -> None:
+        Atomic(0).await_value(lambda value: 1 / value)
+
+    assert explore(program).failures[0].message == "ZeroDivisionError: division by zero"
+
+
+def test_keyboard_interrupt_ends_the_exploration() -> None:
+    def program() -> None:
+        spawn(lambda: None)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        explore(program)
+    assert explore(store_buffering).verdict == "verified"

@@ -1,0 +1,329 @@
+"""What goes wrong in programs, and how it is told; replaying it."""
+
+import itertools
+import json
+import threading
+from typing import Any
+
+import pytest
+
+import mazurka
+from mazurka import Atomic, Failure, Lock, MazurkaError, Schedule, explore, replay, spawn
+
+
+def lost_update() -> None:
+    counter = Atomic(0)
+
+    def increment() -> None:
+        counter.store(counter.load() + 1)
+
+    threads = [spawn(increment), spawn(increment)]
+    for thread in threads:
+        thread.join()
+    assert counter.load() == 2
+
+
+def two_locks() -> None:
+    first, second = Lock(), Lock()
+
+    def forwards() -> None:
+        with first, second:
+            pass
+
+    def backwards() -> None:
+        with second, first:
+            pass
+
+    spawn(forwards)
+    spawn(backwards)
+
+
+def never_signalled() -> None:
+    flag = Atomic(0)
+    spawn(lambda: flag.store(2))
+    flag.await_value(lambda value: value == 1)
+
+
+def only_failure(program: Any, **options: Any) -> Failure:
+    result = explore(program, **options)
+    assert result.verdict == "failed"
+    return result.failures[0]
+
+
+def test_exception() -> None:
+    failure = only_failure(lost_update)
+    assert failure.kind == "exception"
+    assert failure.message.startswith("AssertionError")
+    assert failure.thread == "lost_update"
+    assert isinstance(failure.exception, AssertionError)
+    assert "assert counter.load() == 2" in failure.details[0]
+    actions = [(step.thread, step.action) for step in failure.steps]
+    assert actions[:4] == [
+        ("lost_update", "spawn increment-1"),
+        ("lost_update", "spawn increment-2"),
+        ("increment-1", "load counter: 0"),
+        ("increment-2", "load counter: 0"),
+    ]
+    assert actions[-1] == ("lost_update", "load counter: 1")
+    assert failure.steps[2].file == __file__
+
+
+def test_deadlock_says_who_waits_and_who_holds() -> None:
+    failure = only_failure(two_locks)
+    assert failure.kind == "deadlock"
+    assert failure.details == [
+        "forwards waits to acquire second, held by backwards",
+        "backwards waits to acquire first, held by forwards",
+    ]
+
+
+def test_deadlock_of_a_join() -> None:
+    def program() -> None:
+        queue = mazurka.Queue()
+        spawn(queue.get).join()
+
+    failure = only_failure(program)
+    assert failure.kind == "deadlock"
+    assert failure.details == ["program waits to join get", "get waits to get queue, which is []"]
+
+
+def test_deadlock_with_oneself() -> None:
+    def program() -> None:
+        lock = Lock()
+        lock.acquire()
+        lock.acquire()
+
+    assert only_failure(program).details == [
+        "program waits to acquire lock, held by program",
+    ]
+
+
+def test_livelock() -> None:
+    failure = only_failure(never_signalled)
+    assert failure.kind == "livelock"
+    assert failure.details == ["never_signalled waits to await flag, which is 2"]
+
+
+def test_blocked_by_an_assumption_is_no_deadlock() -> None:
+    def program() -> None:
+        lock = Lock()
+        lock.acquire()
+        spawn(lock.acquire)
+        mazurka.assume(False)
+
+    result = explore(program)
+    assert (result.verdict, result.blocked) == ("verified", 1)
+
+
+def test_nondeterminism_shows_both_operations() -> None:
+    count = itertools.count()
+
+    def program() -> None:
+        x, y = Atomic(0), Atomic(0)
+        spawn(lambda: x.store(1))
+        if next(count) % 2:
+            x.load()
+        else:
+            y.load()
+
+    failure = only_failure(program)
+    assert failure.kind == "nondeterminism"
+    assert failure.details[0].startswith("recorded: load y at ")
+    assert failure.details[0].endswith(": y.load()")
+    assert failure.details[1].startswith("on the repeat: load x at ")
+    assert failure.details[1].endswith(": x.load()")
+
+
+def test_nondeterminism_in_the_number_of_operations() -> None:
+    count = itertools.count()
+
+    def program() -> None:
+        x = Atomic(0)
+        for _ in range(3 - next(count) % 2):
+            x.load()
+
+    assert only_failure(program).kind == "nondeterminism"
+
+
+def test_nondeterminism_that_shows_late() -> None:
+    """The first runs agree; a later one does something else in a step that it should repeat."""
+    count = itertools.count()
+
+    def program() -> None:
+        x, y = Atomic(0), Atomic(0)
+        (x if next(count) < 4 else y).load()
+        for value in range(3):
+            spawn(x.store, value)
+
+    result = explore(program, stop_on_failure=False)
+    assert result.failures[0].kind == "nondeterminism"
+    assert result.executions == 3
+
+
+def test_nondeterminism_of_an_outcome() -> None:
+    """The same operation, but it finds another value."""
+    count = itertools.count()
+
+    def program() -> None:
+        x = Atomic(0)
+        x.compare_exchange(next(count) // 4, 1)
+        for value in range(3):
+            spawn(x.store, value)
+
+    failure = only_failure(program, stop_on_failure=False)
+    assert failure.kind == "nondeterminism"
+    assert "with another outcome" in failure.message
+
+
+def test_too_long_names_the_loop() -> None:
+    def program() -> None:
+        x = Atomic(0)
+        while x.load() == 0:
+            pass
+
+    failure = only_failure(program, max_events=100)
+    assert failure.kind == "too long"
+    assert "max_events=100" in failure.message
+    assert "while x.load() == 0:" in failure.details[0]
+    assert len(failure.schedule.to_json()) < 1000
+
+
+def test_stuck_between_two_operations() -> None:
+    def program() -> None:
+        Atomic(0).load()
+        while True:
+            pass
+
+    failure = only_failure(program, step_limit=0.2)
+    assert failure.kind == "stuck"
+    assert __file__ in failure.details[0]
+
+
+def test_stuck_at_a_real_lock() -> None:
+    lock = threading.Lock()
+
+    def program() -> None:
+        x = Atomic(0)
+
+        def locked() -> None:
+            with lock:
+                x.store(1)
+
+        spawn(locked)
+        spawn(locked)
+
+    failure = only_failure(program, step_limit=0.2)
+    assert failure.kind == "stuck"
+    assert "with lock:" in failure.details[0]
+
+
+def test_os_threads_are_refused() -> None:
+    def program() -> None:
+        threading.Thread(target=print).start()
+
+    with pytest.raises(MazurkaError, match=r"starts an OS thread.*mazurka\.spawn"):
+        explore(program)
+    thread = threading.Thread(target=print)  # and work again afterwards
+    thread.start()
+    thread.join()
+
+
+def test_a_program_cannot_hide_its_misuse() -> None:
+    def program() -> None:
+        try:
+            threading.Thread(target=print).start()
+        except Exception:
+            pass
+
+    with pytest.raises(MazurkaError, match="starts an OS thread"):
+        explore(program)
+
+
+@pytest.mark.parametrize("program", [lost_update, two_locks, never_signalled])
+def test_replay(program: Any) -> None:
+    failure = only_failure(program)
+    text = failure.schedule.to_json()
+    again = replay(program, text)
+    assert (again.kind, again.message) == (failure.kind, failure.message)
+    assert again.steps == failure.steps
+    assert Schedule.from_json(text) == failure.schedule
+
+
+def test_replay_takes_choices_and_objects_from_outside() -> None:
+    x = Atomic(0)
+
+    def program() -> None:
+        thread = spawn(lambda: x.store(mazurka.choose([1, 2])))
+        thread.join()
+        assert x.load() + mazurka.choose([1, 2]) != 4
+
+    failure = only_failure(program)
+    assert replay(program, failure.schedule).steps == failure.steps
+
+
+def test_replay_says_when_the_program_has_changed() -> None:
+    schedule = only_failure(lost_update).schedule
+
+    def fixed() -> None:
+        counter = Atomic(0)
+        threads = [spawn(counter.fetch_add), spawn(counter.fetch_add)]
+        for thread in threads:
+            thread.join()
+        assert counter.load() == 2
+
+    with pytest.raises(MazurkaError, match=r"has changed.*now does 'fetch_add 0#1', not 'load 0#1'"):
+        replay(fixed, schedule)
+    with pytest.raises(MazurkaError, match="has changed"):
+        replay(lambda: None, schedule)
+
+
+def test_replay_says_when_the_failure_is_gone() -> None:
+    def program(expected: int) -> Any:
+        def run() -> None:
+            assert Atomic(expected).load() == 1
+
+        return run
+
+    schedule = only_failure(program(0)).schedule
+    with pytest.raises(MazurkaError, match="there is no exception any more"):
+        replay(program(1), schedule)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"mazurka-schedule": 99}',
+        json.dumps({"mazurka-schedule": 1, "table": [["0", "load", 0]], "steps": [[7, 1]]}),
+    ],
+)
+def test_not_a_schedule(text: str) -> None:
+    with pytest.raises(MazurkaError, match="schedule"):
+        replay(lost_update, text)
+
+
+def test_names_of_objects() -> None:
+    def program() -> None:
+        pair: tuple[Atomic, Atomic] = Atomic(1), Atomic(2)
+        one, two = Atomic(1), Atomic(2)
+        many = [Atomic(n) for n in range(3)]
+        named = Atomic(7, name="seven")
+        for atomic in (*pair, one, two, *many, named):
+            atomic.load()
+        Atomic(0).load()
+        raise ValueError
+
+    actions = [step.action for step in only_failure(program).steps]
+    assert actions == [
+        "load pair[0]: 1",
+        "load pair[1]: 2",
+        "load one: 1",
+        "load two: 2",
+        "load many[0]: 0",
+        "load many[1]: 1",
+        "load many[2]: 2",
+        "load seven: 7",
+        "load Atomic 0#9: 0",
+    ]
