@@ -196,10 +196,10 @@ class Exploration:
             self.traces[trace_of(execution)] += 1
 
     @property
-    def failures(self) -> set[tuple[str, str]]:
+    def failures(self) -> set[tuple[str, ...]]:
         """The kinds of failure; which of two exceptions comes first is not a trace's to say."""
         return {
-            (failure.kind, "" if failure.kind == EXCEPTION else failure.message)
+            (failure.kind, *([] if failure.kind == EXCEPTION else failure.details))
             for failure in self.result.failures
         }
 

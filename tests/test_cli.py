@@ -132,7 +132,7 @@ def test_max_events(write: Write) -> None:
     result = run("check", "endless.py::f", "--max-events", "100")
     assert result.exit_code == 1
     assert "max_events=100" in result.stdout
-    assert "90 steps left out" in result.stdout
+    assert "70 steps left out" in result.stdout
 
 
 def test_all_failures(write: Write) -> None:
@@ -509,7 +509,9 @@ def test_replay_of_a_repaired_program(write: Write) -> None:
     write("race.py", RACE)
     run("check", "race.py::race", "--save", "failure.json")
     write("race.py", RACE.replace("== 2", "in (1, 2)"))
-    assert "race.py::race: the schedule fits the program, but" in refused("replay", "failure.json")
+    result = run("replay", "failure.json")
+    assert result.exit_code == 0
+    assert "race.py::race: the schedule fits the program, but" in result.stdout
 
 
 def test_replay_of_what_is_no_schedule(write: Write, tmp_path: Path) -> None:
@@ -544,7 +546,7 @@ def test_help_tells_the_exit_codes() -> None:
         assert result.exit_code == 0
         for code in ("0    verified", "1    failed", "2    wrong use", "3    incomplete"):
             assert code in result.stdout
-    assert "1    the execution fails again" in run("replay", "--help").stdout
+    assert "1    it fails again" in run("replay", "--help").stdout
 
 
 def test_version() -> None:

@@ -71,6 +71,10 @@ def test_choose_takes_any_iterable_but_not_an_empty_one() -> None:
     assert "at least one value" in failure.message
 
 
+def test_choose_of_many_values() -> None:
+    assert explore(lambda: choose(range(1000))).executions == 1000
+
+
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_assume_blocks_the_execution(algorithm: str) -> None:
     def program() -> Any:
@@ -237,7 +241,7 @@ def test_progress_is_told() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"algorithm": "best"}, "there is no algorithm 'best'; choose one of optimal, source, naive"),
+        ({"algorithm": "best"}, "no algorithm 'best'; choose one of optimal, source, naive"),
         ({"max_executions": 0}, "max_executions must be at least 1"),
         ({"time_limit": 0}, "time_limit must be more than 0"),
         ({"max_events": 0}, "max_events must be at least 1"),

@@ -1,5 +1,6 @@
 """What goes wrong in programs, and how it is told; replaying it."""
 
+import contextlib
 import itertools
 import json
 import threading
@@ -50,6 +51,11 @@ def only_failure(program: Any, **options: Any) -> Failure:
     return result.failures[0]
 
 
+def what(failure: Failure) -> list[str]:
+    """The details without the places in this file."""
+    return [detail.partition(", at ")[0] for detail in failure.details]
+
+
 def test_exception() -> None:
     failure = only_failure(lost_update)
     assert failure.kind == "exception"
@@ -71,10 +77,12 @@ def test_exception() -> None:
 def test_deadlock_says_who_waits_and_who_holds() -> None:
     failure = only_failure(two_locks)
     assert failure.kind == "deadlock"
-    assert failure.details == [
+    assert what(failure) == [
         "forwards waits to acquire second, held by backwards",
         "backwards waits to acquire first, held by forwards",
     ]
+    assert f"{__file__}:" in failure.details[0]
+    assert failure.details[0].endswith("with first, second:")
 
 
 def test_deadlock_of_a_join() -> None:
@@ -84,7 +92,7 @@ def test_deadlock_of_a_join() -> None:
 
     failure = only_failure(program)
     assert failure.kind == "deadlock"
-    assert failure.details == ["program waits to join get", "get waits to get queue, which is []"]
+    assert what(failure) == ["program waits to join get", "get waits to get queue, which is []"]
 
 
 def test_deadlock_with_oneself() -> None:
@@ -93,15 +101,13 @@ def test_deadlock_with_oneself() -> None:
         lock.acquire()
         lock.acquire()
 
-    assert only_failure(program).details == [
-        "program waits to acquire lock, held by program",
-    ]
+    assert what(only_failure(program)) == ["program waits to acquire lock, held by program"]
 
 
 def test_livelock() -> None:
     failure = only_failure(never_signalled)
     assert failure.kind == "livelock"
-    assert failure.details == ["never_signalled waits to await flag, which is 2"]
+    assert what(failure) == ["never_signalled waits to await flag, which is 2"]
 
 
 def test_blocked_by_an_assumption_is_no_deadlock() -> None:
@@ -230,10 +236,8 @@ def test_os_threads_are_refused() -> None:
 
 def test_a_program_cannot_hide_its_misuse() -> None:
     def program() -> None:
-        try:
+        with contextlib.suppress(Exception):
             threading.Thread(target=print).start()
-        except Exception:
-            pass
 
     with pytest.raises(MazurkaError, match="starts an OS thread"):
         explore(program)
@@ -247,6 +251,17 @@ def test_replay(program: Any) -> None:
     assert (again.kind, again.message) == (failure.kind, failure.message)
     assert again.steps == failure.steps
     assert Schedule.from_json(text) == failure.schedule
+
+
+def test_replay_of_an_endless_execution() -> None:
+    def program() -> None:
+        x = Atomic(0)
+        while True:
+            x.load()
+            x.store(1)
+
+    failure = only_failure(program, max_events=50)
+    assert replay(program, failure.schedule.to_json()).kind == "too long"
 
 
 def test_replay_takes_choices_and_objects_from_outside() -> None:
@@ -271,7 +286,7 @@ def test_replay_says_when_the_program_has_changed() -> None:
             thread.join()
         assert counter.load() == 2
 
-    with pytest.raises(MazurkaError, match=r"has changed.*now does 'fetch_add 0#1', not 'load 0#1'"):
+    with pytest.raises(MazurkaError, match=r"changed.*now does 'fetch_add 0#1', not 'load 0#1'"):
         replay(fixed, schedule)
     with pytest.raises(MazurkaError, match="has changed"):
         replay(lambda: None, schedule)
@@ -285,7 +300,7 @@ def test_replay_says_when_the_failure_is_gone() -> None:
         return run
 
     schedule = only_failure(program(0)).schedule
-    with pytest.raises(MazurkaError, match="there is no exception any more"):
+    with pytest.raises(mazurka.NoLongerFails, match="there is no exception any more"):
         replay(program(1), schedule)
 
 
@@ -327,3 +342,61 @@ def test_names_of_objects() -> None:
         "load seven: 7",
         "load Atomic 0#9: 0",
     ]
+
+
+def test_values_that_cannot_be_shown() -> None:
+    class Rude(Exception):
+        def __str__(self) -> str:
+            raise ValueError
+
+        __repr__ = __str__
+        __hash__ = None  # type: ignore[assignment]
+
+    def program() -> None:
+        Atomic(Rude()).load()
+        raise Rude
+
+    failure = only_failure(program)
+    assert failure.message == "Rude: <Rude that cannot be shown: ValueError>"
+    assert failure.steps[0].action.endswith("<Rude that cannot be shown: ValueError>")
+
+
+def test_condition_and_barrier_in_words() -> None:
+    def program() -> None:
+        ready = mazurka.Condition()
+        meeting = mazurka.Barrier(2)
+
+        def waiter() -> None:
+            with ready:
+                ready.wait(1)
+            meeting.wait()
+
+        thread = spawn(waiter)
+        with ready:
+            ready.notify_all()
+        meeting.wait()
+        thread.join()
+        raise ValueError
+
+    failures = explore(program, stop_on_failure=False).failures
+    actions = {step.action for failure in failures for step in failure.steps}
+    assert actions >= {
+        "notify waiter on ready",
+        "wait on ready: notified",
+        "wait on ready: timed out",
+        "open meeting",
+        "wait at meeting: open",
+    }
+
+
+def test_a_thread_whose_function_is_a_method_of_ours() -> None:
+    """Compiled, such a thread has no Python frame at all."""
+
+    def program() -> None:
+        x = Atomic(0)
+        spawn(x.store, 1)
+        spawn(x.store, 2)
+        x.await_value(lambda value: value == 3)
+
+    failure = only_failure(program)
+    assert failure.kind == "livelock"

@@ -19,11 +19,9 @@ from mazurka.report.terminal import print_result
 from mazurka.report.text import failure_text, outcomes_text, result_text, summary
 
 
-def failure_of(steps: list[Step], kind: str = "exception", total: int = 0) -> Failure:
-    """A failure as the runtime would report it; of `total` steps it kept the last."""
+def failure_of(steps: list[Step], kind: str = "exception") -> Failure:
+    """A failure as the runtime would report it."""
     schedule = Schedule(tuple((step.thread, "load 0#1", 0) for step in steps))
-    if total:
-        schedule = Schedule((("0", "load 0#1", 0),) * total)
     return Failure(kind, "ValueError: no", schedule, steps, "worker")
 
 
@@ -159,14 +157,6 @@ def test_long_executions_are_cut() -> None:
     assert "  4966  worker  load x: 4966" in lines
     assert "  5000          load x: 5000" in lines
     assert len(lines) < 65
-
-
-def test_steps_that_the_failure_does_not_keep_are_counted() -> None:
-    lines = failure_text(failure_of(loads(50), "too long", 100_000)).splitlines()
-    assert "The execution, 100,000 steps by 1 thread:" in lines
-    assert "                  ... 99,990 steps left out ..." in lines
-    assert "   99991  worker  load x: 41" in lines
-    assert lines[-1] == "  100000          load x: 50"
 
 
 def test_long_texts_are_cut_and_do_not_break_the_columns(tmp_path: Path) -> None:

@@ -217,7 +217,7 @@ def test_lost_notification_is_a_deadlock() -> None:
 
     failure = explore(program).failures[0]
     assert failure.kind == "deadlock"
-    assert "waits to wait" in failure.details[0]
+    assert "waits for a notification on condition" in failure.details[0]
 
 
 def test_notifications_wake_in_order() -> None:

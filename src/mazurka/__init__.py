@@ -1,6 +1,6 @@
 """Mazurka: a stateless model checker for concurrent Python programs."""
 
-from mazurka.checking import COMPILED, CheckFailed, check, explore, replay
+from mazurka.checking import COMPILED, CheckFailed, NoLongerFails, check, explore, replay
 from mazurka.core.result import Failure, MazurkaError, Result, Schedule, Step
 from mazurka.program.primitives import Atomic, Handle, assume, choose, spawn
 from mazurka.program.sync import (
@@ -28,6 +28,7 @@ __all__ = [
     "Handle",
     "Lock",
     "MazurkaError",
+    "NoLongerFails",
     "Queue",
     "RLock",
     "Result",

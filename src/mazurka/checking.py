@@ -16,7 +16,7 @@ from mazurka.explore.source import SourceDpor
 from mazurka.program.execution import PythonExecution
 from mazurka.program.guard import guarded
 from mazurka.program.runtime import RUNTIME
-from mazurka.report.text import failure_text, summary
+from mazurka.report.text import result_text
 
 COMPILED = not compiled_or_not.__file__.endswith(".py")
 
@@ -28,6 +28,10 @@ ALGORITHMS: dict[str, Callable[[Search], Any]] = {
 
 DEFAULT_MAX_EVENTS = 100_000
 DEFAULT_STEP_LIMIT = 30.0
+
+
+class NoLongerFails(MazurkaError):
+    """A schedule fits its program, but does not lead to the failure any more."""
 
 
 class CheckFailed(AssertionError):
@@ -105,11 +109,11 @@ def check_options(
         raise MazurkaError(f"there is no algorithm {algorithm!r}; choose one of {known}")
     if max_executions is not None and max_executions < 1:
         raise MazurkaError("max_executions must be at least 1")
-    if time_limit is not None and time_limit <= 0:
+    if time_limit is not None and not time_limit > 0:
         raise MazurkaError("time_limit must be more than 0 seconds")
     if max_events < 1:
         raise MazurkaError("max_events must be at least 1")
-    if step_limit <= 0:
+    if not step_limit > 0:
         raise MazurkaError("step_limit must be more than 0 seconds")
 
 
@@ -160,30 +164,27 @@ def run_check(program: Callable[[], object], options: dict[str, Any]) -> Result:
     result = explore(program, **options)
     if result.verdict in ("verified", "bounded"):
         return result
-    text = f"{name_of(program)}: {summary(result)}"
-    for failure in result.failures:
-        text += "\n\n" + failure_text(failure)
     cause = result.failures[0].exception if result.failures else None
-    raise CheckFailed(text, result) from cause
+    raise CheckFailed(result_text(name_of(program), result), result) from cause
 
 
 def replay(program: Callable[[], object], schedule: Schedule | str) -> Failure:
     """Run the one execution that a schedule describes; gives the failure that it leads to.
 
     Raises MazurkaError when the program has changed so that the schedule does not fit it any more,
-    or when the execution does not fail.
+    and NoLongerFails when it fits but the execution does not fail.
     """
     if isinstance(schedule, str):
         schedule = Schedule.from_json(schedule)
     check_options(program, "optimal", None, None, 1, DEFAULT_STEP_LIMIT)
-    independent_adds = schedule.options.get("independent_adds", True)
-    limit = max(DEFAULT_MAX_EVENTS, len(schedule.steps))
-    execution = PythonExecution(program, independent_adds, limit, False)
+    independent_adds = bool(schedule.options.get("independent_adds", True))
+    max_events = schedule.options.get("max_events", DEFAULT_MAX_EVENTS)
+    execution = PythonExecution(program, independent_adds, max_events, False)
     try:
         with guarded(DEFAULT_STEP_LIMIT):
             execution.follow(schedule)
         if not execution.failed:
-            raise MazurkaError(
+            raise NoLongerFails(
                 f"the schedule fits the program, but there is no {schedule.failure} any more"
             )
         return execution.failure()

@@ -135,16 +135,15 @@ def check(
         with output, loaded(target) as program:
             result, interrupted = explored(program, options)
         name_program(result, target)
-        note = "" if save is None else save_failure(save, result)
+        saved = save_failure(save, result) if save is not None else ""
         if as_json:
             click.echo(json.dumps(result_document(target, result)))
-            click.echo(note, err=True, nl=bool(note))
         else:
             show_result(target, result, outcomes)
             if result.failures and save is None:
-                note = "To keep the failing execution for 'mazurka replay', add --save FILE."
-            if note:
-                click.echo(f"\n{note}")
+                click.echo("\nTo keep this execution for 'mazurka replay', add --save FILE.")
+        if saved:
+            click.echo(f"\n{saved}", err=as_json)
     sys.exit(INTERRUPTED if interrupted else EXIT_CODES[result.verdict])
 
 
@@ -159,9 +158,9 @@ def replay(file: Path, target: str | None) -> None:
 
     \b
     Exit codes:
-      1    the execution fails again
-      2    it cannot be run, as FILE is no schedule or the program has changed,
-           or it does not fail any more
+      0    the execution does not fail any more
+      1    it fails again
+      2    it cannot be run: FILE is no schedule, or the program has changed
       130  interrupted by Ctrl-C
     """
     with clean_exit():
@@ -172,6 +171,9 @@ def replay(file: Path, target: str | None) -> None:
         with loaded(target) as program:
             try:
                 failure = checking.replay(program, schedule)
+            except checking.NoLongerFails as passed:
+                click.echo(f"{target}: {passed}")
+                return
             except MazurkaError as error:
                 raise WrongUse(f"{target}: {error}") from error
         show_replayed(target, schedule, failure)

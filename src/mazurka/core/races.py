@@ -42,9 +42,17 @@ class Reversal:
 
     def includes(self, event: Event) -> bool:
         """Whether an event after `earlier` is in the sequence (e' itself apart)."""
-        if event.position >= self.end or happens_before(self.earlier, event):
+        return event.position < self.end and self.takes(event)
+
+    def takes(self, event: Event) -> bool:
+        """Whether an event after `earlier` is in the sequence, as soon as that comes so far."""
+        if happens_before(self.earlier, event):
             return False
         return not self.left_out or not after_any(event, self.left_out)
+
+    def up_to(self, end: int) -> "Reversal":
+        """The reversal of the same race, with more of the execution as context."""
+        return Reversal(self.earlier, self.event, self.left_out, end)
 
     def backwards(self, order: HappensBefore) -> list[Event]:
         """The sequence as a list, last event first: it is consumed from its front, and lists are

@@ -41,7 +41,7 @@ class Schedule:
     program: str = ""
     failure: str = ""  # the kind
     message: str = ""
-    options: dict[str, bool] = field(default_factory=dict)
+    options: dict[str, int] = field(default_factory=dict)
 
     def to_json(self) -> str:
         """A text that is small even for a thread that goes round in a loop: every distinct step
@@ -85,7 +85,7 @@ class Schedule:
                 str(document["program"]),
                 str(document["failure"]),
                 str(document["message"]),
-                {str(key): bool(value) for key, value in document["options"].items()},
+                {str(key): int(value) for key, value in document["options"].items()},
             )
         except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
             raise MazurkaError(f"not a schedule that Mazurka wrote: {error!r}") from error

@@ -3,12 +3,23 @@
 Algorithm 1 of "Awaiting for Godot: Stateless Model Checking that Avoids Executions where Nothing
 Happens". The recursion Explore(E) is a loop here: `execution.events` is E, `wakeup[i]` holds what
 is left of wut(E') for its prefix E' of length i, and sleep(E') is kept with the event after E'.
+
+The paper looks at all races of E whenever E is maximal, with all of E as the context in which a
+race is reversed. Here a race is looked at when its second event e' is new, with the context up to
+e'. If the sequence v is inserted then, or leads down to a leaf, that is final: no thread sleeps
+after v, so all that can follow v will be explored. It is final, too, if a sleeping thread is in v
+and could come first. What is left is a *doubt*: v is redundant because of a step (its witness, a
+sleeping thread or a branch of the tree) that is not in v but independent of it. Then v must be
+looked at again, with more context, once an event comes up that would be in v and depends on the
+witness, or is the witness. So every new event is looked at once, and old races only when they
+matter. docs/optimal.md has the proof.
 """
 
-from mazurka.core.event import Event, weak_initial
+from mazurka.core.event import Event, dependent, weak_initial
 from mazurka.core.happens_before import HappensBefore
-from mazurka.core.operation import CHOOSE
 from mazurka.core.races import (
+    BESIDE,
+    FIRST,
     NO_ADDS,
     NOT_FIRST,
     Reversal,
@@ -27,23 +38,33 @@ class Branch:
         self.children: list[Branch] = []
 
 
+class Doubt:
+    """A reversal that is redundant as far as can be seen: its witness is independent of it."""
+
+    def __init__(self, reversal: Reversal, witness: Event, since: int) -> None:
+        self.reversal = reversal
+        self.witness = witness
+        self.since = since  # it stands as long as E keeps this length
+        self.standing = True
+
+
 class OptimalDpor:
     def __init__(self, search: Search) -> None:
         self.search = search
         self.execution = search.execution
         self.order = HappensBefore()
         self.wakeup: list[list[Branch]] = []
-        self.open_choices: list[Event] = []  # alternatives in E that no wut has yet
+        self.doubts: list[Doubt] = []
+        self.doubts_by_thread: list[list[Doubt]] = []  # of the witness
+        self.doubts_by_location: list[list[Doubt]] = []
+        self.resolved: list[tuple[int, Doubt]] = []  # with the position of the event that did it
 
     def explore(self) -> bool:
         """Explore the whole program; False when the search was ended before."""
         keep = 0
         path: list[Event] = []
         sleep: list[Event] = []
-        while True:
-            going_on = self.search.run(keep, path, sleep)
-            if not going_on:
-                return False
+        while self.search.run(keep, path, sleep):
             self.reverse_races(keep)
             keep = self.deepest_branch()
             if keep < 0:
@@ -53,43 +74,8 @@ class OptimalDpor:
             sleep = [*finished.sleep, finished]
             path = self.descend(keep)
             self.order.cut(keep)
-
-    def reverse_races(self, keep: int) -> None:
-        """The race detection phase (lines 3-22) for the events from position `keep` on.
-
-        Races between earlier events were reversed when those were new.
-        """
-        events = self.execution.events
-        order = self.order
-        while len(self.wakeup) < len(events):
-            self.wakeup.append([])
-        for position in range(keep, len(events)):
-            order.extend(events[position])
-        end = len(events)
-        for position in range(keep, end):
-            event = events[position]
-            if event.kind == CHOOSE:
-                self.add_alternatives(event)
-            for reversal in reversals(order, event, end):
-                self.consider(reversal)
-        for waiting in self.execution.waiting:
-            for reversal in waiting_reversals(order, waiting):
-                self.consider(reversal)
-        if self.open_choices:
-            self.try_alternatives()
-
-    def consider(self, reversal: Reversal) -> bool:
-        """Lines 6 and 21: insert a sequence unless a sleeping thread makes it redundant."""
-        order = self.order
-        for asleep in self.execution.events[reversal.position].sleep:
-            if reversal.relation(order, asleep) != NOT_FIRST:
-                return False
-        children = self.wakeup[reversal.position]
-        for branch in children:
-            if reversal.relation(order, branch.event) != NOT_FIRST:
-                return insert(children, reversal.backwards(order))
-        append(children, reversal.backwards(order))
-        return True
+            self.cut_doubts(keep)
+        return False
 
     def deepest_branch(self) -> int:
         """The longest prefix of E with something left in its wakeup tree; -1 if there is none."""
@@ -101,7 +87,6 @@ class OptimalDpor:
 
     def descend(self, position: int) -> list[Event]:
         """Take the leftmost unexplored leaf below a prefix (lines 28-30): the steps to it."""
-        self.open_choices = [other for other in self.open_choices if other.position < position]
         path: list[Event] = []
         children = self.wakeup[position]
         while children:
@@ -112,25 +97,117 @@ class OptimalDpor:
         self.wakeup.pop()  # below the leaf there is nothing yet
         return path
 
-    # A data choice is a race of a step with the same step that chooses otherwise.
+    # The race detection phase (lines 3-22)
 
-    def add_alternatives(self, event: Event) -> None:
-        for choice in range(event.alternatives):
-            if choice != event.choice:
-                self.open_choices.append(chosen_otherwise(event, choice))
-
-    def try_alternatives(self) -> None:
-        """An alternative that a sleeping thread makes redundant now may be wanted later."""
+    def reverse_races(self, keep: int) -> None:
+        """Look at the races whose second event is at position `keep` or later."""
         events = self.execution.events
-        self.open_choices = [
-            other
-            for other in self.open_choices
-            if not self.consider(Reversal(events[other.position], other, NO_ADDS, len(events)))
-        ]
+        order = self.order
+        for position in range(keep, len(events)):
+            event = events[position]
+            order.extend(event)
+            if position == len(self.wakeup):
+                self.wakeup.append([])
+            if self.doubts:
+                self.reconsider(event)
+            for reversal in reversals(order, event, position):
+                self.consider(reversal, position)
+            if event.alternatives > 1:
+                self.consider_alternatives(event)
+        for waiting in self.execution.waiting:
+            for reversal in waiting_reversals(order, waiting):
+                self.consider(reversal, len(events))
+
+    def consider_alternatives(self, event: Event) -> None:
+        """A data choice is in a race with the same step that takes another value."""
+        thread = event.thread
+        settled = {event.choice}
+        settled.update([asleep.choice for asleep in event.sleep if asleep.thread == thread])
+        for branch in self.wakeup[event.position]:
+            if branch.event.thread == thread:
+                settled.add(branch.event.choice)
+        for choice in range(event.alternatives):
+            if choice not in settled:
+                other = chosen_otherwise(event, choice)
+                end = event.position + 1
+                self.consider(Reversal(event, other, NO_ADDS, end), event.position)
+
+    def consider(self, reversal: Reversal, position: int) -> None:
+        """Insert a sequence unless it is redundant (lines 6, 21 and 34-44); `position` is that of
+        the event that brought it up."""
+        order = self.order
+        for asleep in self.execution.events[reversal.position].sleep:
+            relation = reversal.relation(order, asleep)
+            if relation != NOT_FIRST:
+                if relation == BESIDE:
+                    self.doubt(reversal, asleep, position)
+                return
+        children = self.wakeup[reversal.position]
+        for branch in children:
+            relation = reversal.relation(order, branch.event)
+            if relation != NOT_FIRST:
+                witness: Event | None = branch.event
+                if relation == FIRST:
+                    witness = insert(children, reversal.backwards(order))
+                if witness is not None:
+                    self.doubt(reversal, witness, position)
+                return
+        append(children, reversal.backwards(order))
+
+    # Doubts
+
+    def doubt(self, reversal: Reversal, witness: Event, position: int) -> None:
+        doubt = Doubt(reversal, witness, position + 1)
+        self.doubts.append(doubt)
+        file_under(self.doubts_by_thread, witness.thread, doubt)
+        if witness.location >= 0:
+            file_under(self.doubts_by_location, witness.location, doubt)
+
+    def reconsider(self, event: Event) -> None:
+        """Look again at the reversals whose witness a new event is, or depends on."""
+        if event.thread < len(self.doubts_by_thread):
+            doubts = self.doubts_by_thread[event.thread]
+            for place in range(len(doubts)):  # those that come up meanwhile know the event
+                if doubts[place].standing and doubts[place].witness.index == event.index:
+                    self.resolve(doubts[place], event)
+        if 0 <= event.location < len(self.doubts_by_location):
+            doubts = self.doubts_by_location[event.location]
+            for place in range(len(doubts)):
+                witness = doubts[place].witness
+                if (
+                    doubts[place].standing
+                    and witness.thread != event.thread
+                    and dependent(witness, event)
+                ):
+                    self.resolve(doubts[place], event)
+
+    def resolve(self, doubt: Doubt, event: Event) -> None:
+        if doubt.reversal.takes(event):
+            doubt.standing = False
+            self.resolved.append((event.position, doubt))
+            self.consider(doubt.reversal.up_to(event.position + 1), event.position)
+
+    def cut_doubts(self, length: int) -> None:
+        """Go back to the doubts of a prefix of E."""
+        doubts = self.doubts
+        while doubts and doubts[-1].since > length:
+            witness = doubts.pop().witness
+            self.doubts_by_thread[witness.thread].pop()
+            if witness.location >= 0:
+                self.doubts_by_location[witness.location].pop()
+        while self.resolved and self.resolved[-1][0] >= length:
+            self.resolved.pop()[1].standing = True
 
 
-def insert(children: list[Branch], backwards: list[Event]) -> bool:
-    """insert(v, E') of lines 34-44: add v to a wakeup tree unless it is redundant there."""
+def file_under(index: list[list[Doubt]], key: int, doubt: Doubt) -> None:
+    while len(index) <= key:
+        index.append([])
+    index[key].append(doubt)
+
+
+def insert(children: list[Branch], backwards: list[Event]) -> Event | None:
+    """insert(v, E') of lines 34-44, for a sequence that is given last event first: add it to a
+    wakeup tree unless it is redundant there. Gives the witness if that is independent of it."""
     descending = True
     while descending:
         descending = False
@@ -139,15 +216,15 @@ def insert(children: list[Branch], backwards: list[Event]) -> bool:
             if place < 0:
                 continue
             if place == len(backwards):
-                return False
+                return branch.event
             del backwards[place]
             if not backwards or not branch.children:
-                return False
+                return None
             children = branch.children
             descending = True
             break
     append(children, backwards)
-    return True
+    return None
 
 
 def append(children: list[Branch], backwards: list[Event]) -> None:

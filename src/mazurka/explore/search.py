@@ -1,7 +1,9 @@
 """What all searches share: counting executions, collecting failures, knowing when to stop."""
 
 import time
+from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 from mazurka.core.event import Event
 from mazurka.core.execution import BLOCKED, COMPLETE, Execution
@@ -66,7 +68,7 @@ class Search:
         if execution.status == COMPLETE:
             result.complete += 1
             if not execution.failed:
-                result.outcomes[countable(execution.outcome())] += 1
+                tally(result.outcomes, execution.outcome())
         elif execution.status == BLOCKED:
             result.blocked += 1
         else:
@@ -99,10 +101,9 @@ def ends_search(failure: Failure) -> bool:
     return failure.kind == NONDETERMINISM or failure.kind == STUCK
 
 
-def countable(outcome: object) -> object:
-    """An outcome as a key to count it under: itself, or how it prints if it has no hash."""
+def tally(outcomes: Counter[Any], outcome: object) -> None:
+    """Count an outcome: under itself, or under how it prints if it cannot be a key."""
     try:
-        hash(outcome)
-    except TypeError:
-        return repr(outcome)
-    return outcome
+        outcomes[outcome] += 1
+    except Exception:
+        outcomes[repr(outcome)] += 1

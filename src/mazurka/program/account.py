@@ -1,6 +1,7 @@
 """Turns a run that failed into a Failure: what happened, step by step, in words."""
 
 from collections import Counter
+from collections.abc import Callable
 
 from mazurka.core.event import Event
 from mazurka.core.execution import Execution
@@ -16,10 +17,12 @@ from mazurka.core.operation import (
     JOIN,
     LOAD,
     NONE,
+    NOTIFY,
     SPAWN,
     STORE,
     UNKNOWN,
     VERBS,
+    WAIT,
     WRITE,
 )
 from mazurka.core.result import (
@@ -36,6 +39,7 @@ from mazurka.core.result import (
 from mazurka.program import runtime
 from mazurka.program.runtime import RUNTIME, Thread
 from mazurka.program.source import assigned_name, place, raised_at, source_line
+from mazurka.program.sync import OPEN
 
 LONGEST_VALUE = 60
 
@@ -46,7 +50,7 @@ class Account:
     def __init__(self, execution: Execution) -> None:
         self.execution = execution
         self.names = thread_names()
-        self.objects = object_names()
+        self.objects = object_names(execution)
 
     def thread(self, id: int) -> str:
         return self.names.get(id, "a thread that does not exist")
@@ -63,6 +67,8 @@ class Account:
         if kind == CHOOSE:
             return f"choose alternative {event.choice + 1} of {event.alternatives}"
         name = self.objects[event.location]
+        if RUNTIME.locations[event.location].part_of >= 0:
+            return self.part_action(event, name)
         before = show(event.before)
         if kind == LOAD:
             return f"load {name}: {before}"
@@ -79,6 +85,18 @@ class Account:
         if event.mode != WRITE:
             return f"{VERBS[kind]} {name}: no change"
         return f"{VERBS[kind]} {name}"
+
+    def part_action(self, event: Event, name: str) -> str:
+        """What an event did to a part of a condition or barrier, which the user does not see."""
+        location = RUNTIME.locations[event.location]
+        if location.type_name == "Waiter":
+            if event.kind == NOTIFY:
+                waiter = RUNTIME.thread_called(location.name.partition("#")[0])
+                return f"notify {self.thread(waiter)} on {name}"
+            return f"wait on {name}: {'notified' if event.before else 'timed out'}"
+        if event.kind == NOTIFY:
+            return f"{'open' if event.first == OPEN else 'break'} {name}"
+        return f"wait at {name}: {event.before}"
 
     def operation(self, kind: int, location: int, thread: int) -> str:
         """An operation that did not happen."""
@@ -124,7 +142,7 @@ def schedule_of(execution: Execution, kind: str, message: str, length: int) -> S
         choice = event.choice if event.kind == CHOOSE else 0
         thread = RUNTIME.threads[event.thread].name
         steps.append((thread, RUNTIME.operation_name(event), choice))
-    options = {"independent_adds": RUNTIME.independent_adds}
+    options = {"independent_adds": RUNTIME.independent_adds, "max_events": RUNTIME.max_events}
     return Schedule(tuple(steps), "", kind, message, options)
 
 
@@ -146,7 +164,7 @@ def raised(account: Account, thread: Thread) -> Failure:
     """An exception left a thread."""
     error = thread.exception
     assert error is not None
-    text = str(error)
+    text = shown(error, str)
     summary = f"{type(error).__name__}: {text}" if text else type(error).__name__
     details = [f"raised{account.where_raised(error)}"]
     failure = new_failure(account, EXCEPTION, summary, details, RUNTIME.failed_position)
@@ -163,25 +181,32 @@ def waiting_for_ever(account: Account) -> Failure:
         if event.kind == AWAIT or event.kind == AWAIT_EXCHANGE:
             kind = LIVELOCK
         details.append(account_of_waiting(account, event))
-    if kind == DEADLOCK:
-        message = "deadlock: " + "; ".join(details)
-    else:
-        message = "livelock: an await can never be satisfied: " + "; ".join(details)
+    message = "no thread can go on" if kind == DEADLOCK else "an await can never be satisfied"
     return new_failure(account, kind, message, details)
 
 
 def account_of_waiting(account: Account, event: Event) -> str:
+    """Who waits for what, who holds it, and where."""
     thread = RUNTIME.threads[event.thread]
-    text = f"{account.thread(event.thread)} waits to {VERBS[event.kind]} "
+    text = f"{account.thread(event.thread)} waits "
     if event.kind == JOIN:
-        return text + account.thread(event.choice)
-    cell = thread.cell
-    text += account.objects[event.location]
-    if event.kind == ACQUIRE:
-        holder = cell.value
-        assert isinstance(holder, int)
-        return f"{text}, held by {account.thread(holder)}"
-    return f"{text}, which is {show(cell.value)}"
+        text += f"to join {account.thread(event.choice)}"
+    else:
+        name = account.objects[event.location]
+        location = RUNTIME.locations[event.location]
+        if location.type_name == "Waiter":
+            text += f"for a notification on {name}"
+        elif location.part_of >= 0:
+            text += f"at {name}"
+        elif event.kind == ACQUIRE:
+            holder = thread.cell.value
+            assert isinstance(holder, int)
+            text += f"to acquire {name}, held by {account.thread(holder)}"
+        elif event.kind == WAIT:
+            text += f"for {name}, which is {show(thread.cell.value)}"
+        else:
+            text += f"to {VERBS[event.kind]} {name}, which is {show(thread.cell.value)}"
+    return text + "," * (thread.code is not None) + account.where(thread.code, thread.instruction)
 
 
 def nondeterminism(account: Account) -> Failure:
@@ -221,28 +246,31 @@ def too_long(account: Account) -> Failure:
         f"an execution has more than max_events={RUNTIME.max_events} steps: it seems stuck in a "
         "loop; wait with await_value instead of polling, bound the loop, or raise max_events"
     )
-    failure = new_failure(account, TOO_LONG, message, details)
-    failure.steps = failure.steps[-50:]
-    return failure
+    return new_failure(account, TOO_LONG, message, details)
 
 
 def stuck(account: Account) -> Failure:
     error = RUNTIME.interrupt
     assert error is not None
     message = (
-        "a thread ran for longer than step_limit without reaching an operation: look for an endless "
-        "loop, for a real lock, sleep or input, or raise step_limit"
+        "a thread ran for longer than step_limit without reaching an operation: look for an "
+        "endless loop, for a real lock, sleep or input, or raise step_limit"
     )
     return new_failure(account, STUCK, message, [f"it was{account.where_raised(error)}"])
 
 
 def show(value: object) -> str:
     """A value, short."""
-    try:
-        text = repr(value)
-    except Exception as error:
-        text = f"<{type(value).__name__} whose repr raises {type(error).__name__}>"
+    text = shown(value, repr)
     return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 3] + "..."
+
+
+def shown(value: object, how: Callable[[object], str]) -> str:
+    """What `str` or `repr` gives, which for a user's class may be an exception."""
+    try:
+        return how(value)
+    except Exception as error:
+        return f"<{type(value).__name__} that cannot be shown: {type(error).__name__}>"
 
 
 def family_order(thread: Thread) -> list[int]:
@@ -267,21 +295,30 @@ def thread_names() -> dict[int, str]:
     return names
 
 
-def object_names() -> list[str]:
+def object_names(execution: Execution) -> dict[int, str]:
     """An object is called as the user named it, else like the variable it was assigned to, and
-    numbered where several objects share that name."""
-    guesses = [
-        location.label or assigned_name(location.code, location.instruction)
-        for location in RUNTIME.locations
-    ]
-    totals = Counter(guesses)
-    seen: Counter[str | None] = Counter()
-    names = [f"{location.type_name} {location.name}" for location in RUNTIME.locations]
-    for id in sorted(range(len(names)), key=making_order):
-        guess = guesses[id]
-        if guess is not None:
+    numbered where several objects of the run share that name."""
+    used = {event.location for event in [*execution.events, *execution.waiting]}
+    if RUNTIME.divergence is not None:
+        used |= {RUNTIME.divergence.location, RUNTIME.divergence.expected.location}
+    used |= {RUNTIME.locations[id].part_of for id in used if id >= 0}
+    used.discard(-1)
+    guesses: dict[int, str | None] = {}
+    parts = {id for id in used if RUNTIME.locations[id].part_of >= 0}
+    for id in sorted(used - parts, key=making_order):
+        location = RUNTIME.locations[id]
+        guesses[id] = location.label or assigned_name(location.code, location.instruction)
+    totals = Counter(guesses.values())
+    seen: Counter[str] = Counter()
+    names = {}
+    for id, guess in guesses.items():
+        if guess is None:
+            names[id] = f"{RUNTIME.locations[id].type_name} {RUNTIME.locations[id].name}"
+        else:
             names[id] = guess if totals[guess] == 1 else f"{guess}[{seen[guess]}]"
             seen[guess] += 1
+    for id in parts:
+        names[id] = names[RUNTIME.locations[id].part_of]
     return names
 
 

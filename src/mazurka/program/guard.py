@@ -2,6 +2,7 @@
 
 import _thread
 import ctypes
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -24,6 +25,7 @@ STARTERS = [
     )
     if hasattr(module, name)
 ]
+STANDARD_LIBRARY = os.path.dirname(threading.__file__)
 LOOKS = 20  # how often the watchdog looks within a step limit
 
 
@@ -77,11 +79,12 @@ def refusing(original: Callable[..., Any], explorer: int) -> Callable[..., Any]:
         if RUNTIME.current is None or threading.get_ident() != explorer:
             return original(*arguments, **options)
         frame = here()
-        while frame.f_code.co_filename == threading.__file__ and frame.f_back is not None:
+        while frame is not None and frame.f_code.co_filename.startswith(STANDARD_LIBRARY):
             frame = frame.f_back
+        where = f" at {frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else ""
         raise RUNTIME.misused(
-            "the program starts an OS thread, which Mazurka cannot steer, at "
-            f"{frame.f_code.co_filename}:{frame.f_lineno}; start it with mazurka.spawn instead"
+            f"the program starts an OS thread{where}, which Mazurka cannot steer; start threads "
+            "with mazurka.spawn instead"
         )
 
     return start

@@ -43,7 +43,7 @@ from mazurka.core.operation import (
     same,
 )
 from mazurka.core.result import MazurkaError
-from mazurka.program.source import here
+from mazurka.program.source import here, users_frame
 
 # What stopped a run before its threads did.
 NOTHING: Final = 0
@@ -91,6 +91,8 @@ class Thread:
         self.result: object = None
         self.exception: BaseException | None = None
         self.cancellations = 0
+        self.code: object = None  # where it stood when the execution ended before it
+        self.instruction = 0
         self.kind = NONE  # the operation that it stands before
         self.cell: Cell = NOWHERE
         self.first: object = None
@@ -102,12 +104,13 @@ class Thread:
 class Cell:
     """Anything with a location: a value that operations read and change."""
 
-    def __init__(self, value: object, name: str | None) -> None:
+    def __init__(self, value: object, name: str | None, part_of: "Cell | None" = None) -> None:
         self.value = value
         self.initial = value
         self.name = name
         self.location = -1
         self.epoch = 0  # of the execution that the value belongs to
+        self.part_of = part_of
         self.serial = 0  # made outside executions: every one begins with the initial value
         RUNTIME.register(self)
 
@@ -119,10 +122,11 @@ class Cell:
 class Location:
     """What is known of a location in every execution."""
 
-    def __init__(self, name: str, label: str | None, type_name: str) -> None:
+    def __init__(self, name: str, label: str | None, type_name: str, part_of: int) -> None:
         self.name = name  # the thread that made it, and its count there
         self.label = label  # the name that the user gave
         self.type_name = type_name
+        self.part_of = part_of  # the location of the user's object that this is part of; -1: none
         self.code: object = None  # where it was made
         self.instruction = 0
 
@@ -207,6 +211,14 @@ class Runtime:
 
     def run(self, keep: int, path: list[Event], sleep: list[Event]) -> None:
         """Run the program: repeat `keep` events, then the steps of `path`, then go on freely."""
+        self.begin(keep, path, sleep)
+        self.start(self.threads[0])
+        self.cancel()
+        if self.misuse is not None:
+            raise self.misuse
+
+    def begin(self, keep: int, path: list[Event], sleep: list[Event]) -> None:
+        """Put everything back to the start of an execution."""
         del self.events[keep:]
         self.path = path
         self.sleep = sleep
@@ -224,10 +236,6 @@ class Runtime:
         self.live = [main]
         self.recent = main
         main.reset(self.program, (), self.epoch)
-        self.start(main)
-        self.cancel()
-        if self.misuse is not None:
-            raise self.misuse
 
     def start(self, thread: Thread) -> None:
         """Let a thread run up to its first operation."""
@@ -253,13 +261,13 @@ class Runtime:
 
     def failed(self, thread: Thread, error: BaseException) -> None:
         """An exception left the thread's function."""
-        if self.cancelling:  # raised by the thread's clean-up: the execution is over
-            self.hub.switch()
-        elif isinstance(error, (KeyboardInterrupt, Stuck)):
+        if isinstance(error, (KeyboardInterrupt, Stuck)):
             self.interrupt = error
             self.stopped = INTERRUPTED
             thread.finished = True
             self.current = None
+            self.hub.switch()
+        elif self.cancelling:  # raised by the thread's clean-up: the execution is over
             self.hub.switch()
         else:
             thread.exception = error
@@ -289,6 +297,10 @@ class Runtime:
         self.cancelling = True
         for thread in self.live:
             if not thread.finished:
+                frame = users_frame(thread.greenlet.gr_frame)
+                if frame is not None:
+                    thread.code = frame.f_code
+                    thread.instruction = frame.f_lasti
                 self.current = thread
                 thread.greenlet.switch()
                 if thread.cancellations > PATIENCE:
@@ -398,8 +410,9 @@ class Runtime:
         event.alternatives = thread.alternatives if kind == CHOOSE else 1
         event.sleep = self.sleep
         frame = here()
-        event.code = frame.f_code
-        event.instruction = frame.f_lasti
+        if frame is not None:
+            event.code = frame.f_code
+            event.instruction = frame.f_lasti
         if self.record_enabled:
             event.enabled = [other.id for other in self.live if self.enabled(other)]
         if kind == CHOOSE and self.position < self.path_end:
@@ -593,10 +606,12 @@ class Runtime:
         thread.object_ids.append(cell.location)
 
     def new_location(self, name: str, cell: Cell) -> int:
-        location = Location(name, cell.name, type(cell).__name__)
+        part_of = -1 if cell.part_of is None else cell.part_of.location
+        location = Location(name, cell.name, type(cell).__name__, part_of)
         frame = here()
-        location.code = frame.f_code
-        location.instruction = frame.f_lasti
+        if frame is not None:
+            location.code = frame.f_code
+            location.instruction = frame.f_lasti
         self.locations.append(location)
         return len(self.locations) - 1
 
@@ -645,9 +660,9 @@ class Runtime:
             return
         if not cell.serial:
             raise self.misused(
-                f"a {type(cell).__name__} made in one execution is used in another: the program keeps "
-                "it between executions (in a global, say); make it anew in every execution, or "
-                "once, outside the program"
+                f"an object ({type(cell).__name__}) made in one execution is used in another: the "
+                "program keeps it between executions (in a global, say); make it anew in every "
+                "execution, or once, outside the program"
             )
         if cell.serial not in self.outside:
             self.outside[cell.serial] = self.new_location(f"outside#{cell.serial}", cell)
@@ -662,8 +677,9 @@ class Runtime:
         divergence = Divergence(expected, thread.id, kind, location, why)
         if kind != NONE and thread is self.current:
             frame = here()
-            divergence.code = frame.f_code
-            divergence.instruction = frame.f_lasti
+            if frame is not None:
+                divergence.code = frame.f_code
+                divergence.instruction = frame.f_lasti
         self.divergence = divergence
         self.stop(DIVERGED)
 

@@ -11,10 +11,17 @@ from typing import Final, cast
 PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
-def here() -> FrameType:
-    """The innermost frame that is not Mazurka's own (compiled code has no frames at all)."""
-    frame = sys._getframe()
-    while frame.f_code.co_filename.startswith(PACKAGE) and frame.f_back is not None:
+def here() -> FrameType | None:
+    """The innermost frame that is not Mazurka's own; compiled code has no frames at all."""
+    try:
+        frame = sys._getframe()
+    except ValueError:  # a thread whose function is itself compiled
+        return None
+    return users_frame(frame)
+
+
+def users_frame(frame: FrameType | None) -> FrameType | None:
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame = frame.f_back
     return frame
 
@@ -36,9 +43,10 @@ def raised_at(error: BaseException) -> tuple[CodeType, int] | None:
     found = None
     traceback = error.__traceback__
     while traceback is not None:
-        code = traceback.tb_frame.f_code
-        if not code.co_filename.startswith(PACKAGE):
-            found = code, traceback.tb_lasti
+        frame = traceback.tb_frame
+        # The frames that compiled code leaves in a traceback have made-up file names.
+        if not str(frame.f_globals.get("__name__")).startswith("mazurka."):
+            found = frame.f_code, traceback.tb_lasti
         traceback = traceback.tb_next
     return found
 
@@ -82,12 +90,23 @@ def name_in(assignment: ast.Assign | ast.AnnAssign, line: int, column: int) -> s
         return None
     if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
         for part, made in zip(target.elts, value.elts, strict=False):
-            if contains(made, line, column):
+            if makes(made, line, column):
                 return ast.unparse(part)
-    return ast.unparse(target) if contains(value, line, column) else None
+    return ast.unparse(target) if makes(value, line, column) else None
 
 
-def contains(node: ast.expr, line: int, column: int) -> bool:
-    start = (node.lineno, node.col_offset)
-    end = (node.end_lineno or node.lineno, node.end_col_offset or 0)
-    return start <= (line, column) < end
+def makes(node: ast.expr | None, line: int, column: int) -> bool:
+    """Whether a value is the object that is made at a place of the source, or a collection of it
+    (and not, say, an object that was given it)."""
+    if isinstance(node, ast.Call):
+        return (node.lineno, node.col_offset) == (line, column)
+    parts: list[ast.expr] = []
+    if isinstance(node, ast.Tuple | ast.List | ast.Set):
+        parts = node.elts
+    elif isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp):
+        parts = [node.elt]
+    elif isinstance(node, ast.Dict):
+        parts = node.values
+    elif isinstance(node, ast.DictComp):
+        parts = [node.value]
+    return any(makes(part, line, column) for part in parts)

@@ -135,8 +135,8 @@ def tries_only(blocking: bool, timeout: float) -> bool:
 class Waiter(Cell):
     """One wait on a condition; its value tells whether it was notified."""
 
-    def __init__(self) -> None:
-        super().__init__(False, None)
+    def __init__(self, lock: Cell) -> None:
+        super().__init__(False, None, lock)
 
 
 class Condition:
@@ -164,7 +164,7 @@ class Condition:
 
     def wait(self, timeout: float | None = None) -> bool:
         waiters = self.own_waiters("wait on")
-        waiter = Waiter()
+        waiter = Waiter(self.lock)
         waiters.append(waiter)
         depth = self.lock.release_wholly()
         notified = False
@@ -304,8 +304,8 @@ OPEN = "open"
 class Gate(Cell):
     """Where the threads of one round of a barrier wait."""
 
-    def __init__(self) -> None:
-        super().__init__(CLOSED, None)
+    def __init__(self, barrier: Cell) -> None:
+        super().__init__(CLOSED, None, barrier)
 
 
 class BarrierState:
@@ -332,7 +332,8 @@ class Barrier(Cell):
     ) -> None:
         if parties < 1:
             raise ValueError("parties must be > 0")
-        super().__init__(BarrierState(0, FILLING, Gate()), name)
+        super().__init__(None, name)
+        self.value = self.initial = BarrierState(0, FILLING, Gate(self))
         self.parties = parties
         self.action = action
         self.timeout = timeout
@@ -390,7 +391,7 @@ class Barrier(Cell):
         self.change_to(BROKEN, is_settled)
 
     def change_to(self, phase: str, guard: Callable[[BarrierState], bool]) -> None:
-        gate = Gate()
+        gate = Gate(self)
 
         def change(state: BarrierState) -> tuple[BarrierState, BarrierState]:
             return BarrierState(0, phase, gate), state

@@ -140,24 +140,18 @@ def explanation(failure: Failure) -> list[str]:
 
 def steps_title(failure: Failure) -> str:
     threads = len({step.thread for step in failure.steps})
-    steps = plural(total_steps(failure), "step")
+    steps = plural(len(failure.steps), "step")
     return f"The execution, {steps} by {plural(threads, 'thread')}:"
-
-
-def total_steps(failure: Failure) -> int:
-    """A failure may keep the last steps only; its schedule has them all."""
-    return max(len(failure.steps), len(failure.schedule.steps))
 
 
 def step_rows(failure: Failure) -> list[Row]:
     """The steps that are worth showing."""
-    missing = total_steps(failure) - len(failure.steps)
     files = file_names(failure)
     rows: list[Row] = []
     before = -1
     thread = ""
-    for number in shown_steps(failure, missing):
-        step = failure.steps[number - missing]
+    for number in shown_steps(failure):
+        step = failure.steps[number]
         if number > before + 1:
             left_out = plural(number - before - 1, "step")
             rows.append(Row("", "", f"... {left_out} left out ..."))
@@ -174,15 +168,13 @@ def step_rows(failure: Failure) -> list[Row]:
     return rows
 
 
-def shown_steps(failure: Failure, missing: int) -> list[int]:
-    """Which steps to show, where the first `missing` ones cannot be."""
-    total = total_steps(failure)
+def shown_steps(failure: Failure) -> list[int]:
+    """Which steps to show of an execution that may be very long."""
+    total = len(failure.steps)
     if total <= MOST_STEPS and failure.kind != TOO_LONG:
-        return list(range(missing, total))
+        return list(range(total))
     last = LAST_STEPS_OF_A_LOOP if failure.kind == TOO_LONG else LAST_STEPS
-    return [
-        number for number in range(missing, total) if number < FIRST_STEPS or number >= total - last
-    ]
+    return [number for number in range(total) if number < FIRST_STEPS or number >= total - last]
 
 
 def columns(rows: Sequence[Row]) -> list[tuple[str, str, str, str, str]]:
