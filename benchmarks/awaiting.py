@@ -43,7 +43,7 @@ def figure_1() -> Program:
     return program
 
 
-def sort(left: Atomic, right: Atomic) -> None:
+def sort(left: Atomic[int], right: Atomic[int]) -> None:
     """Swap the values of two variables unless they are in order."""
     a = left.load()
     b = right.load()

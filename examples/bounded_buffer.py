@@ -15,7 +15,7 @@ class Buffer:
 
     def __init__(self) -> None:
         self.changed = Condition(Lock())
-        self.items = Atomic(())
+        self.items: Atomic[tuple[str, ...]] = Atomic(())
 
     def put(self, item: str) -> None:
         with self.changed:

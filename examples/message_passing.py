@@ -10,7 +10,7 @@ from mazurka import Atomic, spawn
 
 def data_then_flag() -> None:
     """Waiting with `await_value` instead of a loop: no execution is spent on polling in vain."""
-    data = Atomic(None)
+    data = Atomic("")
     ready = Atomic(False)
 
     def send() -> None:
@@ -27,7 +27,7 @@ def data_then_flag() -> None:
 
 def flag_then_data() -> None:
     """The same, with the two stores the wrong way round."""
-    data = Atomic(None)
+    data = Atomic("")
     ready = Atomic(False)
 
     def send() -> None:

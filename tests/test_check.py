@@ -43,7 +43,7 @@ def test_a_cut_search_is_not_a_pass() -> None:
         check(passes, max_executions=1)
 
 
-runs = []
+runs: list[str] = []
 
 
 @check

@@ -128,11 +128,21 @@ def test_time_limit(write: Write) -> None:
 
 
 def test_max_events(write: Write) -> None:
-    write("endless.py", "from mazurka import Atomic\ndef f():\n  x = Atomic()\n  while 1: x.load()")
+    write(
+        "endless.py", "from mazurka import Atomic\ndef f():\n  x = Atomic(0)\n  while 1: x.load()"
+    )
     result = run("check", "endless.py::f", "--max-events", "100")
     assert result.exit_code == 1
     assert "max_events=100" in result.stdout
     assert "70 steps left out" in result.stdout
+
+
+def test_step_limit(write: Write) -> None:
+    write("hangs.py", "def f():\n  while True: pass")
+    result = run("check", "hangs.py::f", "--step-limit", "0.1")
+    assert result.exit_code == 1
+    assert "stuck" in result.stdout
+    assert "hangs.py:2: while True: pass" in result.stdout
 
 
 def test_all_failures(write: Write) -> None:
@@ -631,7 +641,7 @@ def test_interrupted(write: Write, swallow: bool) -> None:
         ("philosophers.py::all_left_handed", 1, "eat-3 waits to acquire forks[0], held by eat-1"),
         ("philosophers.py::one_right_handed", 0, "verified"),
         ("message_passing.py::data_then_flag", 0, "1 execution "),
-        ("message_passing.py::flag_then_data", 1, "AssertionError: received None"),
+        ("message_passing.py::flag_then_data", 1, "AssertionError: received ''"),
         ("message_passing.py::flag_taken_back", 1, "livelock"),
         ("bounded_buffer.py::wait_in_a_loop", 0, "verified"),
         ("bounded_buffer.py::wait_once", 1, "ValueError: not enough values to unpack"),

@@ -279,7 +279,7 @@ def test_checks_cannot_be_nested() -> None:
 
 
 def test_an_object_kept_from_an_earlier_execution_is_refused() -> None:
-    kept: list[Atomic] = []
+    kept: list[Atomic[int]] = []
 
     def program() -> None:
         kept.append(Atomic(0))

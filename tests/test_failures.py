@@ -281,7 +281,7 @@ def test_replay_says_when_the_program_has_changed() -> None:
 
     def fixed() -> None:
         counter = Atomic(0)
-        threads = [spawn(counter.fetch_add), spawn(counter.fetch_add)]
+        threads = [spawn(counter.fetch_add, 1), spawn(counter.fetch_add, 1)]
         for thread in threads:
             thread.join()
         assert counter.load() == 2
@@ -321,7 +321,7 @@ def test_not_a_schedule(text: str) -> None:
 
 def test_names_of_objects() -> None:
     def program() -> None:
-        pair: tuple[Atomic, Atomic] = Atomic(1), Atomic(2)
+        pair: tuple[Atomic[int], Atomic[int]] = Atomic(1), Atomic(2)
         one, two = Atomic(1), Atomic(2)
         many = [Atomic(n) for n in range(3)]
         named = Atomic(7, name="seven")

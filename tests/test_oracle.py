@@ -127,6 +127,13 @@ COUNTER_EXAMPLES: dict[str, Program] = {
         (("barrier wait", 1), ("condition", (("load", 0),))),
         (("store", 0, 0), ("barrier abort",)),
     ),
+    # An await that was enabled without one add, with another left out, made the search pass over
+    # an earlier add of the same thread.
+    "adds before an await": (
+        (("add", 1, 1), ("add", 1, 1)),
+        (("add", 1, 1),),
+        (("await", 1, 1),),
+    ),
     # The account of a deadlock depended on the order in which threads were first met.
     "who waits": ((("load", 0),), (("spawn", (("event wait",),)),), (("event wait",),)),
     # The names in an account depended on objects that other executions had made.

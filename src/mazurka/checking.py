@@ -5,7 +5,7 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec, overload
 
 from mazurka.core import event as compiled_or_not
 from mazurka.core.result import Failure, MazurkaError, Result, Schedule
@@ -25,6 +25,8 @@ ALGORITHMS: dict[str, Callable[[Search], Any]] = {
     "source": SourceDpor,
     "naive": NaiveSearch,
 }
+
+P = ParamSpec("P")
 
 DEFAULT_MAX_EVENTS = 100_000
 DEFAULT_STEP_LIMIT = 30.0
@@ -117,7 +119,13 @@ def check_options(
         raise MazurkaError("step_limit must be more than 0 seconds")
 
 
-def check(program: Callable[..., Any] | None = None, **options: Any) -> Any:
+@overload
+def check(
+    program: None = None, **options: Any
+) -> Callable[[Callable[P, object]], Callable[P, None]]: ...
+@overload
+def check(program: Callable[..., object], **options: Any) -> Any: ...
+def check(program: Callable[..., object] | None = None, **options: Any) -> Any:
     """Explore a program, and raise CheckFailed unless no execution fails.
 
     Either call it, `mazurka.check(program, time_limit=60)`, which gives the Result; or put it on a

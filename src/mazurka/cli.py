@@ -19,7 +19,7 @@ import click
 from rich.console import Console
 
 from mazurka import checking
-from mazurka.checking import ALGORITHMS, COMPILED, DEFAULT_MAX_EVENTS
+from mazurka.checking import ALGORITHMS, COMPILED, DEFAULT_MAX_EVENTS, DEFAULT_STEP_LIMIT
 from mazurka.core.result import Failure, MazurkaError, Result, Schedule
 from mazurka.report.document import result_document
 from mazurka.report.progress import Progress
@@ -93,6 +93,13 @@ def main() -> None:
     default=DEFAULT_MAX_EVENTS,
     show_default=True,
     help="Steps after which an execution counts as endless, which is a failure.",
+)
+@click.option(
+    "--step-limit",
+    type=click.FloatRange(min=0, min_open=True),
+    default=DEFAULT_STEP_LIMIT,
+    show_default=True,
+    help="Seconds that a thread may take from one step to the next.",
 )
 @click.option("--all-failures", is_flag=True, help="Go on after the first failure, and show all.")
 @click.option(

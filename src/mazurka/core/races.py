@@ -195,8 +195,8 @@ def blocking_reversals(
     The paper goes backwards through all events that may enable or disable e', and stops once e' was
     enabled before one that conflicts with all of those. Here every event that e' depends on is
     met, reads too (an exchange-await is in a race with a plain load); and where the paper stops,
-    the events are left out that happen before one at which e' was enabled: their turn comes when
-    that reversal is explored.
+    the events are passed over that happen before one without which, alone, e' was enabled: their
+    turn comes when that reversal is explored.
     """
     found: list[Reversal] = []
     reversed_at: list[Event] = []
@@ -207,8 +207,8 @@ def blocking_reversals(
                 break  # all that is earlier happens before the thread got here, too
         elif dependent(earlier, event) and not before_any(earlier, reversed_at):
             ways = enabling_reversals(order, event, earlier, previous, end)
-            if ways:
-                found.extend(ways)
+            found.extend(ways)
+            if ways and ways[0].left_out is NO_ADDS:
                 reversed_at.append(earlier)
                 if earlier.mode == WRITE:
                     break

@@ -1,5 +1,6 @@
 """Turns a run that failed into a Failure: what happened, step by step, in words."""
 
+import re
 from collections import Counter
 from collections.abc import Callable
 
@@ -42,6 +43,7 @@ from mazurka.program.source import assigned_name, place, raised_at, source_line
 from mazurka.program.sync import OPEN
 
 LONGEST_VALUE = 60
+ADDRESS = re.compile(" at 0x[0-9a-fA-F]+")  # which is another one in every run
 
 
 class Account:
@@ -114,7 +116,6 @@ class Account:
         text = source_line(file, line)
         return f" at {file}:{line}" + (f": {text}" if text else "")
 
-
     def where_raised(self, error: BaseException) -> str:
         found = raised_at(error)
         return self.where(*found) if found else ""
@@ -164,7 +165,7 @@ def raised(account: Account, thread: Thread) -> Failure:
     """An exception left a thread."""
     error = thread.exception
     assert error is not None
-    text = shown(error, str)
+    text = ADDRESS.sub("", shown(error, str))
     summary = f"{type(error).__name__}: {text}" if text else type(error).__name__
     details = [f"raised{account.where_raised(error)}"]
     failure = new_failure(account, EXCEPTION, summary, details, RUNTIME.failed_position)
@@ -221,8 +222,7 @@ def nondeterminism(account: Account) -> Failure:
     why = f", {divergence.why}" if divergence.why else ""
     details = [
         f"recorded: {recorded}{account.where(expected.code, expected.instruction)}",
-        f"on the repeat: {happened}{why}"
-        + account.where(divergence.code, divergence.instruction),
+        f"on the repeat: {happened}{why}" + account.where(divergence.code, divergence.instruction),
     ]
     message = (
         f"the program does not repeat itself: under the same schedule {thread} first did "
@@ -261,7 +261,7 @@ def stuck(account: Account) -> Failure:
 
 def show(value: object) -> str:
     """A value, short."""
-    text = shown(value, repr)
+    text = ADDRESS.sub("", shown(value, repr))
     return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 3] + "..."
 
 

@@ -1,7 +1,7 @@
 """What a program is written with: threads, atomics, assumptions and choices."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 from mazurka.core.operation import (
     ADD_TO,
@@ -69,43 +69,43 @@ def choose(values: Iterable[T]) -> T:
     return alternatives[cast(int, RUNTIME.perform(CHOOSE, NOWHERE, len(alternatives), None))]
 
 
-class Atomic(Cell):
+class Atomic(Cell, Generic[T]):
     """A shared variable; every operation on it is atomic and visible to the search."""
 
-    def __init__(self, value: Any = 0, name: str | None = None) -> None:
+    def __init__(self, value: T, name: str | None = None) -> None:
         super().__init__(value, name)
 
-    def load(self) -> Any:
+    def load(self) -> T:
         if RUNTIME.repeats(LOAD, self):
-            return self.value
-        return RUNTIME.perform(LOAD, self, None, None)
+            return cast(T, self.value)
+        return cast(T, RUNTIME.perform(LOAD, self, None, None))
 
-    def store(self, value: Any) -> None:
+    def store(self, value: T) -> None:
         if RUNTIME.repeats(STORE, self):
             self.value = value
         else:
             RUNTIME.perform(STORE, self, value, None)
 
-    def exchange(self, value: Any) -> Any:
+    def exchange(self, value: T) -> T:
         """Store a value, and give the one that was there."""
-        return RUNTIME.perform(EXCHANGE, self, value, None)
+        return cast(T, RUNTIME.perform(EXCHANGE, self, value, None))
 
-    def compare_exchange(self, expected: Any, new: Any) -> bool:
+    def compare_exchange(self, expected: T, new: T) -> bool:
         """Store `new` if the value equals `expected`; tells whether it did. Failing only reads."""
         return cast(bool, RUNTIME.perform(COMPARE_EXCHANGE, self, expected, new))
 
-    def fetch_add(self, amount: Any = 1) -> Any:
+    def fetch_add(self, amount: T) -> T:
         """Add to the value, and give the value before."""
-        return RUNTIME.perform(FETCH_ADD, self, amount, None)
+        return cast(T, RUNTIME.perform(FETCH_ADD, self, amount, None))
 
-    def add(self, amount: Any = 1) -> None:
+    def add(self, amount: T) -> None:
         """Add to the value. Adds commute with one another: their order is not explored."""
         RUNTIME.perform(ADD_TO, self, amount, None)
 
-    def await_value(self, predicate: Callable[[Any], object]) -> Any:
+    def await_value(self, predicate: Callable[[T], object]) -> T:
         """Block until the predicate holds for the value; gives the value."""
-        return RUNTIME.perform(AWAIT, self, predicate, None)
+        return cast(T, RUNTIME.perform(AWAIT, self, predicate, None))
 
-    def await_exchange(self, predicate: Callable[[Any], object], new: Any) -> Any:
+    def await_exchange(self, predicate: Callable[[T], object], new: T) -> T:
         """Block until the predicate holds for the value, then store `new`; gives the old value."""
-        return RUNTIME.perform(AWAIT_EXCHANGE, self, predicate, new)
+        return cast(T, RUNTIME.perform(AWAIT_EXCHANGE, self, predicate, new))
