@@ -144,8 +144,12 @@ def outcome(kind: int, value: object, first: object, second: object) -> int:
 
 
 def same(value: object, expected: object) -> bool:
-    """Whether a compare-exchange finds what it expects."""
-    return value is expected or bool(value == expected)
+    """Whether a compare-exchange finds what it expects. (If comparing raises, the thread that
+    performs it gets that exception; asked beforehand, it is a no.)"""
+    try:
+        return value is expected or bool(value == expected)
+    except Exception:
+        return False
 
 
 def holds(predicate: object, value: object) -> bool:

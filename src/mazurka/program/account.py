@@ -38,9 +38,10 @@ from mazurka.core.result import (
     Step,
 )
 from mazurka.program import runtime
-from mazurka.program.runtime import RUNTIME, Thread
+from mazurka.program.runtime import RUNTIME
 from mazurka.program.source import assigned_name, place, raised_at, source_line
 from mazurka.program.sync import OPEN
+from mazurka.program.thread import Thread
 
 LONGEST_VALUE = 60
 ADDRESS = re.compile(" at 0x[0-9a-fA-F]+")  # which is another one in every run

@@ -7,7 +7,8 @@ from mazurka.core.execution import BLOCKED, COMPLETE, REDUNDANT, Execution
 from mazurka.core.operation import JOIN, NONE, UNKNOWN, may_block, mode_when_enabled
 from mazurka.core.result import NONDETERMINISM, Failure, MazurkaError, Schedule
 from mazurka.program.account import account_of
-from mazurka.program.runtime import INTERRUPTED, NOTHING, RUNTIME, Stuck, Thread
+from mazurka.program.runtime import INTERRUPTED, NOTHING, RUNTIME, Stuck
+from mazurka.program.thread import Thread
 
 
 class PythonExecution(Execution):

@@ -17,7 +17,8 @@ from mazurka.core.operation import (
     STORE,
 )
 from mazurka.core.result import MazurkaError
-from mazurka.program.runtime import NOWHERE, RUNTIME, Cell, Thread
+from mazurka.program.runtime import RUNTIME, SharedObject
+from mazurka.program.thread import NOWHERE, Thread
 
 T = TypeVar("T")
 
@@ -69,7 +70,7 @@ def choose(values: Iterable[T]) -> T:
     return alternatives[cast(int, RUNTIME.perform(CHOOSE, NOWHERE, len(alternatives), None))]
 
 
-class Atomic(Cell, Generic[T]):
+class Atomic(SharedObject, Generic[T]):
     """A shared variable; every operation on it is atomic and visible to the search."""
 
     def __init__(self, value: T, name: str | None = None) -> None:

@@ -40,10 +40,11 @@ from mazurka.core.operation import (
     depends_on_value,
     may_block,
     outcome,
-    same,
 )
 from mazurka.core.result import MazurkaError
+from mazurka.program.registry import Registry
 from mazurka.program.source import here, users_frame
+from mazurka.program.thread import NOWHERE, Cell, Thread, do_nothing
 
 # What stopped a run before its threads did.
 NOTHING: Final = 0
@@ -66,71 +67,6 @@ class Stuck(BaseException):
     """Raised from outside in a thread that runs on and on without reaching an operation."""
 
 
-class Thread:
-    """A thread of the program. The object and its greenlet serve the same thread (its parent, and
-    which child of it) in every execution."""
-
-    def __init__(self, id: int, name: str) -> None:
-        self.id = id
-        self.name = name  # which child of which: "0.2.1"
-        self.child_ids: list[int] = []  # of the children ever seen, in order
-        self.object_ids: list[int] = []  # the locations of the objects it ever made
-        self.greenlet: Any = None
-        self.reset(do_nothing, (), 0)
-
-    def reset(
-        self, function: Callable[..., object], arguments: tuple[object, ...], epoch: int
-    ) -> None:
-        self.epoch = epoch  # the execution that it lives in
-        self.function = function
-        self.arguments = arguments
-        self.children = 0
-        self.objects = 0
-        self.finished = False
-        self.gave_up = False  # an assumption failed: blocked for good
-        self.result: object = None
-        self.exception: BaseException | None = None
-        self.cancellations = 0
-        self.code: object = None  # where it stood when the execution ended before it
-        self.instruction = 0
-        self.kind = NONE  # the operation that it stands before
-        self.cell: Cell = NOWHERE
-        self.first: object = None
-        self.second: object = None
-        self.choice = 0  # which alternative; the other thread of a join
-        self.alternatives = 1
-
-
-class Cell:
-    """Anything with a location: a value that operations read and change."""
-
-    def __init__(self, value: object, name: str | None, part_of: "Cell | None" = None) -> None:
-        self.value = value
-        self.initial = value
-        self.name = name
-        self.location = -1
-        self.epoch = 0  # of the execution that the value belongs to
-        self.part_of = part_of
-        self.serial = 0  # made outside executions: every one begins with the initial value
-        RUNTIME.register(self)
-
-    def __repr__(self) -> str:
-        """The same in every execution: messages that show an object can be compared."""
-        return f"<{type(self).__name__} {self.name or RUNTIME.name_of(self)}>"
-
-
-class Location:
-    """What is known of a location in every execution."""
-
-    def __init__(self, name: str, label: str | None, type_name: str, part_of: int) -> None:
-        self.name = name  # the thread that made it, and its count there
-        self.label = label  # the name that the user gave
-        self.type_name = type_name
-        self.part_of = part_of  # the location of the user's object that this is part of; -1: none
-        self.code: object = None  # where it was made
-        self.instruction = 0
-
-
 class Divergence:
     """The program did not repeat itself: what was recorded, and what happened instead."""
 
@@ -144,20 +80,19 @@ class Divergence:
         self.instruction = 0
 
 
-class Runtime:
+class Runtime(Registry):
+    """Runs one execution after the other of one program; the registry names what takes part."""
+
     def __init__(self) -> None:
+        super().__init__()
         self.current: Thread | None = None  # the running thread; None outside an execution
         self.epoch = 0
-        self.serial = 0
         self.hub: Any = None
         self.program: Callable[..., object] = do_nothing
         self.independent_adds = True
         self.max_events = 0
         self.record_enabled = False
-        self.threads: list[Thread] = []
-        self.live: list[Thread] = []
-        self.locations: list[Location] = []
-        self.outside: dict[int, int] = {}  # serial of an object made outside -> its location
+        self.live: list[Thread] = []  # those of this execution, in the order of their spawns
         self.events: list[Event] = []
         self.path: list[Event] = NO_EVENTS
         self.sleep: list[Event] = NO_EVENTS
@@ -188,9 +123,7 @@ class Runtime:
         self.independent_adds = independent_adds
         self.max_events = max_events
         self.record_enabled = record_enabled
-        self.threads = [Thread(0, "0")]
-        self.locations = []
-        self.outside = {}
+        self.forget()
         self.events = []
         self.hub = getcurrent()
 
@@ -199,7 +132,7 @@ class Runtime:
         self.hub = None
         self.current = None
         self.program = do_nothing
-        self.threads = []
+        self.forget()
         self.live = []
         self.events = []
         self.path = NO_EVENTS
@@ -460,7 +393,8 @@ class Runtime:
             cell.value = first
             return value
         if kind == COMPARE_EXCHANGE:
-            if not same(value, first):
+            found = value is first or value == first
+            if not found:
                 return False
             cell.value = thread.second
             return True
@@ -587,72 +521,14 @@ class Runtime:
         self.current = running
         return not blocked
 
-    # Names
+    # Shared objects
 
-    def register(self, cell: Cell) -> None:
-        """Give a new object its location: the thread that makes it, and that thread's count."""
-        thread = self.current
-        if thread is None:
-            self.serial += 1
-            cell.serial = self.serial
-            return
-        order = thread.objects
-        thread.objects = order + 1
-        cell.epoch = self.epoch
-        if order < len(thread.object_ids):
-            cell.location = thread.object_ids[order]
-            return
-        cell.location = self.new_location(f"{thread.name}#{order + 1}", cell)
-        thread.object_ids.append(cell.location)
-
-    def new_location(self, name: str, cell: Cell) -> int:
-        part_of = -1 if cell.part_of is None else cell.part_of.location
-        location = Location(name, cell.name, type(cell).__name__, part_of)
-        frame = here()
-        if frame is not None:
-            location.code = frame.f_code
-            location.instruction = frame.f_lasti
-        self.locations.append(location)
-        return len(self.locations) - 1
-
-    def thread_called(self, name: str) -> int:
-        """The id of a thread that is known by its name before it is ever spawned."""
-        thread = self.threads[0]
-        for order in name.split(".")[1:]:
-            while len(thread.child_ids) < int(order):
-                self.new_child(thread)
-            thread = self.threads[thread.child_ids[int(order) - 1]]
-        return thread.id
-
-    def next_child(self, parent: Thread) -> int:
-        """The id of the child that a thread is about to spawn."""
-        if parent.children == len(parent.child_ids):
-            self.new_child(parent)
-        return parent.child_ids[parent.children]
-
-    def new_child(self, parent: Thread) -> None:
-        """Give an id and a name to the next child that was never seen before."""
-        parent.child_ids.append(len(self.threads))
-        name = f"{parent.name}.{len(parent.child_ids)}"
-        self.threads.append(Thread(len(self.threads), name))
-
-    def name_of(self, cell: Cell) -> str:
-        """The stable name of an object, as far as it has one now."""
-        known = cell.epoch == self.epoch and 0 <= cell.location < len(self.locations)
-        return self.locations[cell.location].name if known else "of another execution"
-
-    def place_name(self, event: Event) -> str:
-        """What an event works on, in a name that holds in every run: an object, or a thread."""
-        if event.location >= 0:
-            return self.locations[event.location].name
-        return "" if event.kind == CHOOSE else self.threads[event.choice].name
-
-    def operation_name(self, event: Event) -> str:
-        """An operation as schedules name it."""
-        place = "" if event.kind == SPAWN else self.place_name(event)
-        if place.startswith("outside"):
-            place = "outside"  # its number depends on what else the process made
-        return f"{VERBS[event.kind]} {place}".strip()
+    def make(self, cell: Cell) -> None:
+        """Make a new object known."""
+        if self.current is None:
+            self.register_outside(cell)
+        else:
+            self.register(cell, self.current)
 
     def adopt(self, cell: Cell) -> None:
         """First use of an object in this execution that was not made in it."""
@@ -664,11 +540,7 @@ class Runtime:
                 "program keeps it between executions (in a global, say); make it anew in every "
                 "execution, or once, outside the program"
             )
-        if cell.serial not in self.outside:
-            self.outside[cell.serial] = self.new_location(f"outside#{cell.serial}", cell)
-        cell.location = self.outside[cell.serial]
-        cell.value = cell.initial
-        cell.epoch = self.epoch
+        self.adopt_from_outside(cell, self.epoch)
 
     # What goes wrong
 
@@ -708,10 +580,13 @@ class Runtime:
         )
 
 
-def do_nothing(*_: object) -> None:
-    return None
+class SharedObject(Cell):
+    """The base of all objects that programs share."""
+
+    def __init__(self, value: object, name: str | None, part_of: Cell | None = None) -> None:
+        super().__init__(value, name, part_of)
+        RUNTIME.make(self)
 
 
 ABANDONED: list[Any] = []
 RUNTIME: Final = Runtime()
-NOWHERE: Final = Cell(None, None)  # the place of operations that access no location

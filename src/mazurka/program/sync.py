@@ -32,10 +32,10 @@ from mazurka.core.operation import (
     TRY_ACQUIRE,
     WAIT,
 )
-from mazurka.program.runtime import FAILED, RUNTIME, Cell
+from mazurka.program.runtime import FAILED, RUNTIME, SharedObject
 
 
-class Lock(Cell):
+class Lock(SharedObject):
     """A mutual exclusion lock; its value is the thread that holds it."""
 
     def __init__(self, name: str | None = None) -> None:
@@ -75,7 +75,7 @@ class Lock(Cell):
         self.acquire()
 
 
-class RLock(Cell):
+class RLock(SharedObject):
     """A lock that its holder may acquire again; only the outermost calls are visible to others."""
 
     def __init__(self, name: str | None = None) -> None:
@@ -132,10 +132,10 @@ def tries_only(blocking: bool, timeout: float) -> bool:
     return not blocking or timeout != -1
 
 
-class Waiter(Cell):
+class Waiter(SharedObject):
     """One wait on a condition; its value tells whether it was notified."""
 
-    def __init__(self, lock: Cell) -> None:
+    def __init__(self, lock: SharedObject) -> None:
         super().__init__(False, None, lock)
 
 
@@ -213,7 +213,7 @@ def is_true(value: object) -> bool:
     return bool(value)
 
 
-class Semaphore(Cell):
+class Semaphore(SharedObject):
     """A counter that cannot fall below zero. Releases commute: their order is not explored."""
 
     def __init__(self, value: int = 1, name: str | None = None) -> None:
@@ -271,7 +271,7 @@ def decrement(value: int) -> tuple[int, None]:
     return value - 1, None
 
 
-class Event(Cell):
+class Event(SharedObject):
     """A flag that threads can wait for."""
 
     def __init__(self, name: str | None = None) -> None:
@@ -301,10 +301,10 @@ CLOSED = "closed"
 OPEN = "open"
 
 
-class Gate(Cell):
+class Gate(SharedObject):
     """Where the threads of one round of a barrier wait."""
 
-    def __init__(self, barrier: Cell) -> None:
+    def __init__(self, barrier: SharedObject) -> None:
         super().__init__(CLOSED, None, barrier)
 
 
@@ -320,7 +320,7 @@ class BarrierState:
         return f"{self.phase}, {self.count} waiting"
 
 
-class Barrier(Cell):
+class Barrier(SharedObject):
     """A meeting point of a fixed number of threads."""
 
     def __init__(
@@ -444,7 +444,7 @@ ShutDown: type[Exception] = getattr(queue, "ShutDown", ShutDownBefore313)
 SHUT_DOWN = object()
 
 
-class Queue(Cell):
+class Queue(SharedObject):
     """A first-in-first-out queue, bounded if maxsize is positive."""
 
     def __init__(self, maxsize: int = 0, name: str | None = None) -> None:

@@ -1,0 +1,80 @@
+"""Threads and shared objects, as the runtime sees them."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from mazurka.core.operation import NONE
+
+
+class Location:
+    """What is known of a shared object in every execution."""
+
+    def __init__(self, name: str, label: str | None, type_name: str, part_of: int) -> None:
+        self.name = name  # the thread that made it, and its count there
+        self.label = label  # the name that the user gave
+        self.type_name = type_name
+        self.part_of = part_of  # the location of the user's object that this is part of; -1: none
+        self.code: object = None  # where it was made
+        self.instruction = 0
+
+
+class Cell:
+    """Anything with a location: a value that operations read and change."""
+
+    def __init__(self, value: object, name: str | None, part_of: "Cell | None" = None) -> None:
+        self.value = value
+        self.initial = value
+        self.name = name
+        self.part_of = part_of
+        self.location = -1
+        self.known: Location | None = None
+        self.epoch = 0  # of the execution that the value belongs to
+        self.serial = 0  # made outside executions: every one begins with the initial value
+
+    def __repr__(self) -> str:
+        """The same in every execution: messages that show an object can be compared."""
+        name = self.name or (self.known.name if self.known is not None else "")
+        return f"<{type(self).__name__} {name}>"
+
+
+NOWHERE: Final = Cell(None, None)  # the place of operations that access no location
+
+
+class Thread:
+    """A thread of the program. The object and its greenlet serve the same thread (its parent, and
+    which child of it) in every execution."""
+
+    def __init__(self, id: int, name: str) -> None:
+        self.id = id
+        self.name = name  # which child of which: "0.2.1"
+        self.child_ids: list[int] = []  # of the children ever seen, in order
+        self.object_ids: list[int] = []  # the locations of the objects it ever made
+        self.greenlet: Any = None
+        self.reset(do_nothing, (), 0)
+
+    def reset(
+        self, function: Callable[..., object], arguments: tuple[object, ...], epoch: int
+    ) -> None:
+        """Begin a new execution."""
+        self.epoch = epoch  # the execution that it lives in
+        self.function = function
+        self.arguments = arguments
+        self.children = 0
+        self.objects = 0
+        self.finished = False
+        self.gave_up = False  # an assumption failed: blocked for good
+        self.result: object = None
+        self.exception: BaseException | None = None
+        self.cancellations = 0
+        self.code: object = None  # where it stood when the execution ended before it
+        self.instruction = 0
+        self.kind = NONE  # the operation that it stands before
+        self.cell: Cell = NOWHERE
+        self.first: object = None
+        self.second: object = None
+        self.choice = 0  # which alternative; the other thread of a join
+        self.alternatives = 1
+
+
+def do_nothing(*_: object) -> None:
+    return None
