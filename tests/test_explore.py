@@ -128,6 +128,40 @@ def test_a_failed_compare_exchange_only_reads() -> None:
     assert explore(program).executions == 1
 
 
+def test_objects_as_values() -> None:
+    """Every execution makes its own nodes; compare-exchange tells them apart by identity."""
+
+    class Node:
+        def __init__(self, value: int) -> None:
+            self.value = value
+            self.next: Node | None = None
+
+    def program() -> Any:
+        top: Atomic[Node | None] = Atomic(None)
+
+        def push(value: int) -> None:
+            node = Node(value)
+            while True:
+                node.next = top.load()
+                if top.compare_exchange(node.next, node):
+                    return
+
+        threads = [spawn(push, value) for value in range(3)]
+        for thread in threads:
+            thread.join()
+        values = []
+        node = top.load()
+        while node is not None:
+            values.append(node.value)
+            node = node.next
+        return tuple(values)
+
+    result = explore(program)
+    assert result.verdict == "verified"
+    assert len(result.outcomes) == 6
+    assert result.executions == explore(program, algorithm="source").complete
+
+
 def test_max_executions_makes_the_search_incomplete() -> None:
     result = explore(store_buffering, max_executions=2)
     assert (result.verdict, result.executions) == ("incomplete", 2)

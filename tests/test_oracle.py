@@ -161,6 +161,11 @@ COUNTER_EXAMPLES: dict[str, Program] = {
         (("add", 1, 1),),
         (("await", 1, 1),),
     ),
+    # What an operation would do was asked of values from another execution, with other objects.
+    "objects as values": (
+        (("barrier wait", None), ("barrier wait", 1)),
+        (("barrier wait", 1), ("barrier wait", None)),
+    ),
     # The account of a deadlock depended on the order in which threads were first met.
     "who waits": ((("load", 0),), (("spawn", (("event wait",),)),), (("event wait",),)),
     # The names in an account depended on objects that other executions had made.

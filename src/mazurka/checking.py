@@ -2,9 +2,11 @@
 
 import dis
 import functools
+import gc
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, ParamSpec, overload
 
 from mazurka.core import event as compiled_or_not
@@ -69,7 +71,7 @@ def explore(
     result = Result(algorithm=algorithm)
     execution = PythonExecution(program, independent_adds, max_events, algorithm == "naive")
     try:
-        with guarded(step_limit):
+        with guarded(step_limit), rare_collections():
             search = Search(
                 execution, result, stop_on_failure, max_executions, time_limit, progress
             )
@@ -82,6 +84,18 @@ def explore(
     elif everything:
         result.verdict = "verified"
     return result
+
+
+@contextmanager
+def rare_collections() -> Iterator[None]:
+    """Let the garbage collector run less often: a search keeps nearly all that it makes, and Python
+    would look through it again and again."""
+    thresholds = gc.get_threshold()
+    gc.set_threshold(100_000, 50, 100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)
 
 
 def check_options(

@@ -265,6 +265,7 @@ class Runtime(Registry):
             self.adopt(cell)
         if event.kind != kind or event.location != cell.location:
             self.diverge(event, thread, kind, cell.location, "")
+        event.before = cell.value
         self.position += 1
         self.recent = thread
         return True
@@ -317,6 +318,10 @@ class Runtime(Registry):
             ):
                 self.diverge(event, thread, kind, cell.location, "with another outcome")
             thread.choice = event.choice
+            # Values may be objects of this very execution: searches compare them with each other.
+            event.before = cell.value
+            event.first = thread.first
+            event.second = thread.second
             self.position = position + 1
             return self.apply(thread)
         if position >= self.max_events:
