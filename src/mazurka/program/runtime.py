@@ -87,7 +87,8 @@ class Runtime(Registry):
         super().__init__()
         self.current: Thread | None = None  # the running thread; None outside an execution
         self.epoch = 0
-        self.hub: Any = None
+        self.hub: Any = None  # the greenlet of the search; None when nothing is explored
+        self.resume_hub: Any = None
         self.program: Callable[..., object] = do_nothing
         self.independent_adds = True
         self.max_events = 0
@@ -126,10 +127,12 @@ class Runtime(Registry):
         self.forget()
         self.events = []
         self.hub = getcurrent()
+        self.resume_hub = self.hub.switch
 
     def close(self) -> None:
         """The exploration is over: let go of its threads and objects."""
         self.hub = None
+        self.resume_hub = None
         self.current = None
         self.program = do_nothing
         self.forget()
@@ -174,11 +177,12 @@ class Runtime(Registry):
         """Let a thread run up to its first operation."""
         if thread.greenlet is None:
             thread.greenlet = greenlet(self.work, self.hub)
+            thread.resume = thread.greenlet.switch
             self.current = thread
-            thread.greenlet.switch(thread)
+            thread.resume(thread)
         else:
             self.current = thread
-            thread.greenlet.switch()
+            thread.resume()
 
     def work(self, thread: Thread) -> None:
         """The life of a greenlet: runs its thread's function, once for each execution."""
@@ -186,7 +190,7 @@ class Runtime(Registry):
             try:
                 thread.result = thread.function(*thread.arguments)
             except Cancelled:
-                self.hub.switch()
+                self.resume_hub()
             except BaseException as error:
                 self.failed(thread, error)
             else:
@@ -199,9 +203,9 @@ class Runtime(Registry):
             self.stopped = INTERRUPTED
             thread.finished = True
             self.current = None
-            self.hub.switch()
+            self.resume_hub()
         elif self.cancelling:  # raised by the thread's clean-up: the execution is over
-            self.hub.switch()
+            self.resume_hub()
         else:
             thread.exception = error
             if self.first_failed is None:
@@ -216,14 +220,14 @@ class Runtime(Registry):
         if starter is not None:
             self.starter = None
             self.current = starter
-            starter.greenlet.switch()
+            starter.resume()
             return
         following = self.next_thread()
         self.current = following
         if following is None:
-            self.hub.switch()
+            self.resume_hub()
         else:
-            following.greenlet.switch()
+            following.resume()
 
     def cancel(self) -> None:
         """Unwind the threads that the execution left standing."""
@@ -235,7 +239,7 @@ class Runtime(Registry):
                     thread.code = frame.f_code
                     thread.instruction = frame.f_lasti
                 self.current = thread
-                thread.greenlet.switch()
+                thread.resume()
                 if thread.cancellations > PATIENCE:
                     thread.greenlet = None  # it does not let itself be unwound: start afresh
         self.cancelling = False
@@ -245,7 +249,7 @@ class Runtime(Registry):
         """Break the execution off, from inside one of its threads."""
         self.stopped = why
         self.current = None
-        self.hub.switch()
+        self.resume_hub()
         raise Cancelled
 
     # One operation
@@ -297,9 +301,9 @@ class Runtime(Registry):
                 return
         self.current = following
         if following is None:
-            self.hub.switch()
+            self.resume_hub()
         else:
-            following.greenlet.switch()
+            following.resume()
         if self.cancelling:
             raise Cancelled
 
@@ -565,7 +569,7 @@ class Runtime(Registry):
         thread.cancellations += 1
         if thread.cancellations > PATIENCE:
             ABANDONED.append(thread.greenlet)  # collecting it would resume its endless clean-up
-            self.hub.switch()
+            self.resume_hub()
         raise Cancelled
 
     def misused(self, message: str) -> MazurkaError:

@@ -11,10 +11,13 @@ from typing import Final, cast
 PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
+innermost_frame: Final = sys._getframe
+
+
 def here() -> FrameType | None:
     """The innermost frame that is not Mazurka's own; compiled code has no frames at all."""
     try:
-        frame = sys._getframe()
+        frame = innermost_frame()
     except ValueError:  # a thread whose function is itself compiled
         return None
     return users_frame(frame)

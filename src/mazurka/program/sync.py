@@ -75,21 +75,19 @@ class Lock(SharedObject):
         self.acquire()
 
 
-class RLock(SharedObject):
+class RLock(Lock):
     """A lock that its holder may acquire again; only the outermost calls are visible to others."""
 
     def __init__(self, name: str | None = None) -> None:
-        super().__init__(None, name)
+        super().__init__(name)
         self.depth = 0
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
-        only_try = tries_only(blocking, timeout)
         if self.is_owned():
+            tries_only(blocking, timeout)  # refuses what it must refuse
             self.depth += 1
             return True
-        if not only_try:
-            RUNTIME.perform(ACQUIRE, self, None, None)
-        elif not RUNTIME.perform(TRY_ACQUIRE, self, None, None):
+        if not super().acquire(blocking, timeout):
             return False
         self.depth = 1
         return True
@@ -98,19 +96,9 @@ class RLock(SharedObject):
         if not self.is_owned():
             raise RuntimeError("cannot release un-acquired lock")
         if self.depth == 1:
-            RUNTIME.perform(RELEASE, self, None, None)
+            super().release()
         else:
             self.depth -= 1
-
-    def __enter__(self) -> bool:
-        return self.acquire()
-
-    def __exit__(self, *_: object) -> None:
-        self.release()
-
-    def is_owned(self) -> bool:
-        thread = RUNTIME.current
-        return thread is not None and self.epoch == RUNTIME.epoch and self.value == thread.id
 
     def release_wholly(self) -> int:
         depth = self.depth
@@ -145,8 +133,8 @@ class Condition:
     The queue of waiters needs no location of its own: it is only touched by holders of the lock.
     """
 
-    def __init__(self, lock: Lock | RLock | None = None, name: str | None = None) -> None:
-        self.lock: Lock | RLock = RLock(name) if lock is None else lock
+    def __init__(self, lock: Lock | None = None, name: str | None = None) -> None:
+        self.lock: Lock = RLock(name) if lock is None else lock
         self.waiters: list[Waiter] = []
         self.epoch = RUNTIME.epoch
 

@@ -50,6 +50,7 @@ class Thread:
         self.child_ids: list[int] = []  # of the children ever seen, in order
         self.object_ids: list[int] = []  # the locations of the objects it ever made
         self.greenlet: Any = None
+        self.resume: Any = None  # the greenlet's switch method: looking it up takes time
         self.reset(do_nothing, (), 0)
 
     def reset(
