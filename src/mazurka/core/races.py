@@ -182,7 +182,8 @@ def adds_beside(order: HappensBefore, earlier: Event, end: int) -> list[Event]:
 
 def sum_of(value: object, adds: list[Event]) -> object:
     for add in adds:
-        value = value + add.first  # type: ignore[operator]
+        if isinstance(value, int) and isinstance(add.first, int):  # else the add raises
+            value += add.first
     return value
 
 
@@ -254,10 +255,8 @@ def enabling_reversals(
 def can_be_enabled(event: Event, value: object, adds: list[Event]) -> bool:
     """Whether some selection of the adds makes a value that enables the event: few distinct sums
     stand for many selections, so this spares trying all of those in vain."""
-    sums: list[object] = [value]
+    sums = {value} if isinstance(value, int) else set()
     for add in adds:
-        for start in sums.copy():
-            total = start + add.first  # type: ignore[operator]
-            if total not in sums:
-                sums.append(total)
+        if isinstance(add.first, int):
+            sums |= {total + add.first for total in sums}
     return any(outcome(event.kind, total, event.first, event.second) != BLOCKED for total in sums)

@@ -14,7 +14,6 @@ LIVELOCK = "livelock"
 NONDETERMINISM = "nondeterminism"
 TOO_LONG = "too long"
 STUCK = "stuck"
-OS_THREAD = "os thread"
 
 FORMAT = 1
 

@@ -66,7 +66,7 @@ def interruptible() -> Iterator[Callable[[], None]]:
 
 
 def raise_stuck(*_: object) -> None:
-    if RUNTIME.current is not None:  # else the program came to an operation just now
+    if RUNTIME.running:  # else the execution ended just now
         raise Stuck
 
 
@@ -96,7 +96,7 @@ def watch(over: threading.Event, interrupt: Callable[[], None], step_limit: floa
     quiet = 0
     while not over.wait(step_limit / LOOKS):
         now = (RUNTIME.epoch, RUNTIME.position)
-        quiet = quiet + 1 if now == seen and RUNTIME.current is not None else 0
+        quiet = quiet + 1 if now == seen and RUNTIME.running else 0
         seen = now
         if quiet > LOOKS:
             quiet = 0

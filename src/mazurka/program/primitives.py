@@ -100,7 +100,9 @@ class Atomic(SharedObject, Generic[T]):
         return cast(T, RUNTIME.perform(FETCH_ADD, self, amount, None))
 
     def add(self, amount: T) -> None:
-        """Add to the value. Adds commute with one another: their order is not explored."""
+        """Add to an integer. Adds commute with one another: their order is not explored."""
+        if not isinstance(amount, int):
+            raise TypeError(f"add takes an integer, not {amount!r}: use fetch_add")
         RUNTIME.perform(ADD_TO, self, amount, None)
 
     def await_value(self, predicate: Callable[[T], object]) -> T:

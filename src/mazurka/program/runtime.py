@@ -6,6 +6,7 @@ performs the operation. There is one runtime in a process, and one execution at 
 """
 
 from collections.abc import Callable
+from contextvars import Context, copy_context
 from typing import Any, Final, cast
 
 from greenlet import getcurrent, greenlet
@@ -102,6 +103,7 @@ class Runtime(Registry):
         self.position = 0
         self.starter: Thread | None = None
         self.recent: Thread | None = None
+        self.running = False  # in the program, or in what it made the runtime call
         self.cancelling = False
         self.stopped = NOTHING
         self.divergence: Divergence | None = None
@@ -119,7 +121,8 @@ class Runtime(Registry):
     ) -> None:
         """Get ready to explore a program: forget all names of the one before."""
         if self.hub is not None:
-            raise self.misused("a check is under way already: checks cannot be nested")
+            message = "a check is under way already: there can be only one at a time in a process"
+            raise self.misused(message) if self.current is not None else MazurkaError(message)
         self.program = program
         self.independent_adds = independent_adds
         self.max_events = max_events
@@ -132,6 +135,7 @@ class Runtime(Registry):
     def close(self) -> None:
         """The exploration is over: let go of its threads and objects."""
         self.hub = None
+        self.running = False
         self.resume_hub = None
         self.current = None
         self.program = do_nothing
@@ -148,7 +152,9 @@ class Runtime(Registry):
     def run(self, keep: int, path: list[Event], sleep: list[Event]) -> None:
         """Run the program: repeat `keep` events, then the steps of `path`, then go on freely."""
         self.begin(keep, path, sleep)
-        self.start(self.threads[0])
+        self.running = True
+        self.start(self.threads[0], copy_context())
+        self.running = False
         self.cancel()
         if self.misuse is not None:
             raise self.misuse
@@ -173,14 +179,16 @@ class Runtime(Registry):
         self.recent = main
         main.reset(self.program, (), self.epoch)
 
-    def start(self, thread: Thread) -> None:
+    def start(self, thread: Thread, context: Context) -> None:
         """Let a thread run up to its first operation."""
         if thread.greenlet is None:
             thread.greenlet = greenlet(self.work, self.hub)
             thread.resume = thread.greenlet.switch
+            thread.greenlet.gr_context = context
             self.current = thread
             thread.resume(thread)
         else:
+            thread.greenlet.gr_context = context
             self.current = thread
             thread.resume()
 
@@ -188,19 +196,24 @@ class Runtime(Registry):
         """The life of a greenlet: runs its thread's function, once for each execution."""
         while True:
             try:
-                thread.result = thread.function(*thread.arguments)
+                result = thread.function(*thread.arguments)
             except Cancelled:
                 self.resume_hub()
             except BaseException as error:
                 self.failed(thread, error)
             else:
-                self.finish(thread)
+                if self.cancelling:  # it swallowed the cancellation: it did not end by itself
+                    self.resume_hub()
+                else:
+                    thread.result = result
+                    self.finish(thread)
 
     def failed(self, thread: Thread, error: BaseException) -> None:
         """An exception left the thread's function."""
         if isinstance(error, (KeyboardInterrupt, Stuck)):
             self.interrupt = error
             self.stopped = INTERRUPTED
+            self.first_failed = thread
             thread.finished = True
             self.current = None
             self.resume_hub()
@@ -260,7 +273,12 @@ class Runtime(Registry):
         This is all that most operations of an execution cost.
         """
         thread = self.current
-        if thread is None or self.starter is not None or self.position >= self.keep:
+        if (
+            thread is None
+            or self.starter is not None
+            or self.position >= self.keep
+            or self.cancelling
+        ):
             return False
         event = self.events[self.position]
         if event.thread != thread.id:
@@ -321,6 +339,10 @@ class Runtime(Registry):
                 kind, cell.value, thread.first, thread.second
             ):
                 self.diverge(event, thread, kind, cell.location, "with another outcome")
+            if kind == JOIN and event.choice != thread.choice:
+                self.diverge(event, thread, kind, -1, "of another thread")
+            if kind == CHOOSE and event.alternatives != thread.alternatives:
+                self.diverge(event, thread, kind, -1, "from other values")
             thread.choice = event.choice
             # Values may be objects of this very execution: searches compare them with each other.
             event.before = cell.value
@@ -335,10 +357,10 @@ class Runtime(Registry):
         self.position = position + 1
         if position < self.path_end:
             self.check_path(event, self.path[position - self.keep], thread)
-        result = self.apply(thread)
-        event.after = cell.value
         if self.sleep:
             self.sleep = [asleep for asleep in self.sleep if not dependent(asleep, event)]
+        result = self.apply(thread)
+        event.after = cell.value
         return result
 
     def new_event(self, thread: Thread) -> Event:
@@ -395,6 +417,8 @@ class Runtime(Registry):
         if kind == STORE or kind == NOTIFY:
             cell.value = first
             return None
+        if kind == ADD_TO and not isinstance(value, int):
+            raise TypeError(f"add works on integers, not on {value!r}: use fetch_add")
         if kind == ADD_TO or kind == FETCH_ADD or kind == SEMAPHORE_RELEASE:
             cell.value = value + first  # type: ignore[operator]
             return value
@@ -455,7 +479,7 @@ class Runtime(Registry):
         child.reset(function, cast(tuple[object, ...], parent.second), self.epoch)
         self.live.append(child)
         self.starter = parent
-        self.start(child)
+        self.start(child, Context())  # as in threading: a new thread knows no context variables
         if self.cancelling:
             raise Cancelled
         return child
@@ -536,8 +560,10 @@ class Runtime(Registry):
         """Make a new object known."""
         if self.current is None:
             self.register_outside(cell)
-        else:
-            self.register(cell, self.current)
+            return
+        if cell.part_of is not None and cell.part_of.epoch != self.epoch:
+            self.adopt(cell.part_of)
+        self.register(cell, self.current)
 
     def adopt(self, cell: Cell) -> None:
         """First use of an object in this execution that was not made in it."""

@@ -41,7 +41,7 @@ class Lock(SharedObject):
     def __init__(self, name: str | None = None) -> None:
         super().__init__(None, name)
 
-    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+    def acquire(self, blocking: int = True, timeout: float = -1) -> bool:
         if tries_only(blocking, timeout):
             return cast(bool, RUNTIME.perform(TRY_ACQUIRE, self, None, None))
         RUNTIME.perform(ACQUIRE, self, None, None)
@@ -63,9 +63,8 @@ class Lock(SharedObject):
     # What a condition needs of its lock.
 
     def is_owned(self) -> bool:
-        """Whether the running thread holds the lock: no other thread can change that."""
-        thread = RUNTIME.current
-        return thread is not None and self.epoch == RUNTIME.epoch and self.value == thread.id
+        """Whether somebody holds the lock, as in threading: any thread may release it."""
+        return self.locked()
 
     def release_wholly(self) -> int:
         self.release()
@@ -82,7 +81,7 @@ class RLock(Lock):
         super().__init__(name)
         self.depth = 0
 
-    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+    def acquire(self, blocking: int = True, timeout: float = -1) -> bool:
         if self.is_owned():
             tries_only(blocking, timeout)  # refuses what it must refuse
             self.depth += 1
@@ -100,6 +99,11 @@ class RLock(Lock):
         else:
             self.depth -= 1
 
+    def is_owned(self) -> bool:
+        """Whether the running thread holds the lock: no other thread can change that."""
+        thread = RUNTIME.current
+        return thread is not None and self.epoch == RUNTIME.epoch and self.value == thread.id
+
     def release_wholly(self) -> int:
         depth = self.depth
         self.depth = 1
@@ -111,7 +115,7 @@ class RLock(Lock):
         self.depth = depth
 
 
-def tries_only(blocking: bool, timeout: float) -> bool:
+def tries_only(blocking: int, timeout: float) -> bool:
     """Whether an acquisition may fail; refuses what `threading` refuses."""
     if not blocking and timeout != -1:
         raise ValueError("can't specify a timeout for a non-blocking call")
@@ -138,7 +142,7 @@ class Condition:
         self.waiters: list[Waiter] = []
         self.epoch = RUNTIME.epoch
 
-    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+    def acquire(self, blocking: int = True, timeout: float = -1) -> bool:
         return self.lock.acquire(blocking, timeout)
 
     def release(self) -> None:
@@ -209,7 +213,7 @@ class Semaphore(SharedObject):
             raise ValueError("semaphore initial value must be >= 0")
         super().__init__(value, name)
 
-    def acquire(self, blocking: bool = True, timeout: float | None = None) -> bool:
+    def acquire(self, blocking: int = True, timeout: float | None = None) -> bool:
         if not blocking and timeout is not None:
             raise ValueError("can't specify timeout for non-blocking acquire")
         if blocking and timeout is None:
@@ -299,10 +303,11 @@ class Gate(SharedObject):
 class BarrierState:
     """The value of a barrier; never changed, only replaced."""
 
-    def __init__(self, count: int, phase: str, gate: Gate) -> None:
+    def __init__(self, count: int, phase: str, gate: Gate, opened: Gate | None) -> None:
         self.count = count
         self.phase = phase
         self.gate = gate
+        self.opened = opened  # of the round before, whose threads may not have left yet
 
     def __repr__(self) -> str:
         return f"{self.phase}, {self.count} waiting"
@@ -321,7 +326,7 @@ class Barrier(SharedObject):
         if parties < 1:
             raise ValueError("parties must be > 0")
         super().__init__(None, name)
-        self.value = self.initial = BarrierState(0, FILLING, Gate(self))
+        self.value = self.initial = BarrierState(0, FILLING, Gate(self), None)
         self.parties = parties
         self.action = action
         self.timeout = timeout
@@ -342,7 +347,8 @@ class Barrier(SharedObject):
         if state.phase == BROKEN:
             return state, state
         count = state.count + 1
-        state = BarrierState(count, ACTING if count == self.parties else FILLING, state.gate)
+        phase = ACTING if count == self.parties else FILLING
+        state = BarrierState(count, phase, state.gate, state.opened)
         return state, state
 
     def let_through(self) -> None:
@@ -350,7 +356,7 @@ class Barrier(SharedObject):
         try:
             if self.action is not None:
                 self.action()
-        except Exception:
+        except BaseException:
             self.change_to(BROKEN, always)
             raise
         self.change_to(FILLING, always)
@@ -362,7 +368,7 @@ class Barrier(SharedObject):
                 return state.phase == FILLING and state.gate is gate
 
             def break_it(state: BarrierState) -> tuple[BarrierState, None]:
-                return BarrierState(0, BROKEN, gate), None
+                return BarrierState(0, BROKEN, gate, state.opened), None
 
             if RUNTIME.perform(BARRIER_TIME_OUT, self, still_closed, break_it) is not FAILED:
                 RUNTIME.perform(NOTIFY, gate, BROKEN, None)
@@ -382,17 +388,20 @@ class Barrier(SharedObject):
         gate = Gate(self)
 
         def change(state: BarrierState) -> tuple[BarrierState, BarrierState]:
-            return BarrierState(0, phase, gate), state
+            opened = state.gate if state.phase == ACTING else state.opened
+            return BarrierState(0, phase, gate, opened), state
 
         old = cast(BarrierState, RUNTIME.perform(BARRIER_CHANGE, self, guard, change))
         if old.count:
             succeeded = old.phase == ACTING and phase == FILLING
             RUNTIME.perform(NOTIFY, old.gate, OPEN if succeeded else BROKEN, None)
+        if phase == BROKEN and old.opened is not None:  # nor do those get away who have not left
+            RUNTIME.perform(NOTIFY, old.opened, BROKEN, None)
 
     @property
     def n_waiting(self) -> int:
         state = cast(BarrierState, RUNTIME.perform(LOAD, self, None, None))
-        return state.count if state.phase == FILLING else 0
+        return 0 if state.phase == BROKEN else state.count
 
     @property
     def broken(self) -> bool:
@@ -439,7 +448,7 @@ class Queue(SharedObject):
         super().__init__(QueueState((), 0, False), name)
         self.maxsize = maxsize
 
-    def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:
+    def put(self, item: Any, block: int = True, timeout: float | None = None) -> None:
         def appended(state: QueueState) -> tuple[QueueState, object]:
             if state.shut_down:
                 return state, SHUT_DOWN
@@ -453,7 +462,7 @@ class Queue(SharedObject):
         if result is SHUT_DOWN:
             raise ShutDown
 
-    def get(self, block: bool = True, timeout: float | None = None) -> Any:
+    def get(self, block: int = True, timeout: float | None = None) -> Any:
         only_try = not block or is_timed(timeout)
         kind = QUEUE_TRY_GET if only_try else QUEUE_GET
         result = RUNTIME.perform(kind, self, gives_items, without_first)
