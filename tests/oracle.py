@@ -78,6 +78,11 @@ def run_block(shared: Shared, block: Thread, register: list[Any], children: list
         elif name == "condition":
             with shared.condition:
                 run_block(shared, rest[0], register, children)
+        elif name == "swallow":
+            try:
+                run_block(shared, rest[0], register, children)
+            except BaseException:
+                register[0] = 1
         elif name == "spawn":
             children.append(mazurka.spawn(run_thread, shared, rest[0]))
         elif name == "join":
@@ -143,6 +148,7 @@ INSTRUCTIONS: dict[str, Callable[..., Any]] = {
     "await": lambda s, x, v: s.atomics[x].await_value(lambda value: value == v),
     "await at least": lambda s, x, v: s.atomics[x].await_value(lambda value: value >= v),
     "await_exchange": lambda s, x, v, n: s.atomics[x].await_exchange(lambda value: value == v, n),
+    "await raising": lambda s, x: s.atomics[x].await_value(lambda value: 1 // value),
     "release": release,
     "locked": lambda s: s.locks[0].locked(),
     "semaphore acquire": lambda s: s.semaphore.acquire(),

@@ -103,5 +103,19 @@ class TestMethod:
         assert isinstance(self, TestMethod)
 
 
+def test_coroutines_and_generators_are_refused() -> None:
+    with pytest.raises(mazurka.MazurkaError, match="coroutine or generator"):
+
+        @check
+        async def coroutine() -> None:
+            raise AssertionError
+
+    with pytest.raises(mazurka.MazurkaError, match="coroutine or generator"):
+
+        @check(max_executions=5)
+        def generator() -> Any:
+            yield 1
+
+
 def test_version() -> None:
     assert mazurka.__version__

@@ -1,6 +1,8 @@
 """Exploring programs: counts, outcomes, verdicts, limits."""
 
+import contextvars
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -308,7 +310,7 @@ def test_operations_outside_a_program() -> None:
 
 
 def test_checks_cannot_be_nested() -> None:
-    with pytest.raises(mazurka.MazurkaError, match="cannot be nested"):
+    with pytest.raises(mazurka.MazurkaError, match="only one at a time"):
         explore(lambda: explore(store_buffering))
 
 
@@ -337,6 +339,79 @@ def test_a_predicate_that_raises_fails_its_thread() -> None:
         Atomic(0).await_value(lambda value: 1 / value)
 
     assert explore(program).failures[0].message == "ZeroDivisionError: division by zero"
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_a_thread_that_swallows_its_cancellation_has_not_ended(algorithm: str) -> None:
+    runs = []
+
+    def program() -> None:
+        one, two = mazurka.Lock(), mazurka.Lock()
+
+        def both(first: mazurka.Lock, second: mazurka.Lock) -> None:
+            runs.append(1)
+            try:
+                with first, second:
+                    pass
+            except BaseException:
+                pass
+
+        threads = [spawn(both, one, two), spawn(both, two, one)]
+        for thread in threads:
+            thread.join()
+
+    result = explore(program, algorithm=algorithm, stop_on_failure=False)
+    assert {failure.kind for failure in result.failures} == {"deadlock"}
+    assert result.blocked == len(result.failures)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_an_operation_that_raises_is_an_event_like_any_other(algorithm: str) -> None:
+    def program() -> Any:
+        x = Atomic(0)
+
+        def divide() -> str:
+            try:
+                x.await_value(lambda value: 1 / value)
+            except ZeroDivisionError:
+                return "raised"
+            return "fine"
+
+        thread = spawn(divide)
+        x.store(1)
+        return thread.join()
+
+    assert set(explore(program, algorithm=algorithm).outcomes) == {"raised", "fine"}
+
+
+def test_context_variables_begin_afresh() -> None:
+    variable: contextvars.ContextVar[int] = contextvars.ContextVar("variable", default=0)
+
+    def program() -> Any:
+        x = Atomic(0)
+
+        def set_once() -> None:
+            if variable.get() == 0:
+                variable.set(1)
+                x.fetch_add(1)
+
+        for thread in [spawn(set_once), spawn(set_once)]:
+            thread.join()
+        return x.load(), variable.get()
+
+    variable.set(7)
+    result = explore(program)
+    assert (result.verdict, set(result.outcomes)) == ("verified", {(2, 7)})
+
+
+def test_adds_are_for_integers() -> None:
+    def program(value: Any, amount: Any) -> Callable[[], object]:
+        return lambda: Atomic(value).add(amount)
+
+    for value, amount in ((0, 1.5), ("a", "b"), ("a", 1)):
+        failure = explore(program(value, amount)).failures[0]
+        assert failure.message.startswith("TypeError: add ")
+        assert "use fetch_add" in failure.message
 
 
 def test_keyboard_interrupt_ends_the_exploration() -> None:

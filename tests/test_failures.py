@@ -181,6 +181,58 @@ def test_nondeterminism_of_an_outcome() -> None:
     assert "with another outcome" in failure.message
 
 
+@pytest.mark.parametrize("ending", ["failure", "outcome", "more steps", "alternatives", "join"])
+def test_nondeterminism_of_the_ending(ending: str) -> None:
+    """What differs only at the end of an execution, or in its values."""
+    count = itertools.count()
+
+    def program() -> Any:
+        number = next(count)
+        x = Atomic(0)
+        if ending == "failure":
+            assert number > 0
+        elif ending == "outcome":
+            return number
+        elif ending == "more steps":
+            for _ in range(number):
+                x.load()
+        elif ending == "alternatives":
+            mazurka.choose(range(2 + number))
+        else:
+            threads = [spawn(x.load), spawn(x.load)]
+            threads[number % 2].join()
+        return None
+
+    result = explore(program, stop_on_failure=False)
+    assert [failure.kind for failure in result.failures] == ["nondeterminism"]
+
+
+def test_the_account_names_the_objects_of_the_failing_execution() -> None:
+    """What a thread makes first is a lock in one execution, and a variable in another."""
+
+    def program() -> None:
+        if mazurka.choose([True, False]):
+            lock = Lock()
+            lock.acquire()
+        else:
+            mine = Atomic(7)
+            assert mine.load() != 7
+
+    failure = only_failure(program)
+    assert failure.steps[-1].action == "load mine: 7"
+
+
+def test_an_endless_predicate_is_stuck() -> None:
+    def endless(_: object) -> bool:
+        while True:
+            pass
+
+    def program() -> None:
+        Atomic(0).await_value(endless)
+
+    assert only_failure(program, step_limit=0.2).kind == "stuck"
+
+
 def test_too_long_names_the_loop() -> None:
     def program() -> None:
         x = Atomic(0)
@@ -262,6 +314,13 @@ def test_replay_of_an_endless_execution() -> None:
 
     failure = only_failure(program, max_events=50)
     assert replay(program, failure.schedule.to_json()).kind == "too long"
+
+
+def test_nondeterminism_cannot_be_replayed() -> None:
+    count = itertools.count()
+    failure = only_failure(lambda: next(count))
+    with pytest.raises(MazurkaError, match="cannot be replayed"):
+        replay(lambda: None, failure.schedule)
 
 
 def test_replay_takes_choices_and_objects_from_outside() -> None:

@@ -67,6 +67,7 @@ SYNCHRONISATION = [
     instruction("join"),
 ]
 simple = st.one_of(st.one_of(MEMORY), st.one_of(MEMORY), st.one_of(SYNCHRONISATION))
+raising = instruction("await raising", variable)
 body = st.lists(simple, max_size=2).map(tuple)
 conditional = st.lists(
     st.one_of(
@@ -85,6 +86,7 @@ compound = st.one_of(
     instruction("try lock", lock, body),
     instruction("condition", conditional),
     instruction("spawn", body),
+    instruction("swallow", st.lists(st.one_of(simple, raising), min_size=1, max_size=2).map(tuple)),
 )
 anything = st.one_of(simple, simple, compound)
 # How many threads, and how many instructions each has at the most.

@@ -161,10 +161,9 @@ def test_long_executions_are_cut() -> None:
 
 def test_long_texts_are_cut_and_do_not_break_the_columns(tmp_path: Path) -> None:
     file = tmp_path / "program.py"
-    file.write_text("x = " + "1 + " * 50 + "1\n")
     steps = [
-        Step("worker", "store " + "9" * 100 + " to x", str(file), 1),
-        Step("worker", "load y: 1", str(file), 1),
+        Step("worker", "store " + "9" * 100 + " to x", str(file), 1, "1 + " * 50),
+        Step("worker", "load y: 1", str(file), 1, "1 + " * 50),
     ]
     lines = failure_text(failure_of(steps)).splitlines()
     assert lines[-3].endswith("...")

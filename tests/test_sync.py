@@ -339,6 +339,50 @@ def test_barrier_that_times_out_breaks_for_all() -> None:
     }
 
 
+def test_barrier_aborted_before_all_have_left() -> None:
+    def program() -> Any:
+        barrier = mazurka.Barrier(2)
+        thread = spawn(error, barrier.wait)
+        mine = error(barrier.wait)
+        barrier.abort()
+        return mine, thread.join()
+
+    # Whoever comes last lets the other one through, and does not wait.
+    assert set(explore(program).outcomes) == {(0, 1), (1, 0), (1, "BrokenBarrierError")}
+
+
+def test_barrier_made_outside() -> None:
+    barrier = mazurka.Barrier(2)
+
+    def program() -> None:
+        barrier.reset()
+        barrier.wait()
+
+    for _ in range(2):
+        assert explore(program).failures[0].details[0].startswith("program waits at barrier, at")
+
+
+def test_a_condition_asks_whether_its_lock_is_held_by_anyone() -> None:
+    def program() -> Any:
+        lock = mazurka.Lock()
+        condition = mazurka.Condition(lock)
+        lock.acquire()
+        thread = spawn(lock.release)
+        result = error(condition.notify)
+        thread.join()
+        return result
+
+    assert set(explore(program).outcomes) == {None, "RuntimeError"}
+
+
+def test_numbers_as_flags() -> None:
+    def program() -> Any:
+        lock, semaphore = mazurka.Lock(), mazurka.Semaphore(0)
+        return lock.acquire(1), lock.acquire(0), semaphore.acquire(0), error(mazurka.Queue().get, 0)
+
+    assert set(explore(program).outcomes) == {(True, False, False, "Empty")}
+
+
 def test_bounded_queue() -> None:
     def program() -> Any:
         items = mazurka.Queue(1)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any, ParamSpec, overload
 
 from mazurka.core import event as compiled_or_not
-from mazurka.core.result import Failure, MazurkaError, Result, Schedule
+from mazurka.core.result import NONDETERMINISM, Failure, MazurkaError, Result, Schedule
 from mazurka.explore.naive import NaiveSearch
 from mazurka.explore.optimal import OptimalDpor
 from mazurka.explore.search import Progress, Search
@@ -109,8 +109,7 @@ def check_options(
     """Refuse what cannot be explored, with a message that says what would work."""
     if not callable(program):
         raise MazurkaError(f"a program is a function, not {program!r}")
-    if inspect.iscoroutinefunction(program) or inspect.isgeneratorfunction(program):
-        raise MazurkaError(f"{name_of(program)} is a coroutine or generator: give a plain function")
+    refuse_unusual(program)
     try:
         inspect.signature(program).bind()
     except TypeError as error:
@@ -131,6 +130,16 @@ def check_options(
         raise MazurkaError("max_events must be at least 1")
     if not step_limit > 0:
         raise MazurkaError("step_limit must be more than 0 seconds")
+
+
+def refuse_unusual(program: object) -> None:
+    """Calling a coroutine or generator function would run nothing of it."""
+    if (
+        inspect.iscoroutinefunction(program)
+        or inspect.isgeneratorfunction(program)
+        or inspect.isasyncgenfunction(program)
+    ):
+        raise MazurkaError(f"{name_of(program)} is a coroutine or generator: give a plain function")
 
 
 @overload
@@ -169,6 +178,7 @@ def applied_as_decorator() -> bool:
 
 def checked(function: Callable[..., Any], options: dict[str, Any]) -> Callable[..., None]:
     """The function of a test that checks its own body."""
+    refuse_unusual(function)
 
     @functools.wraps(function)
     def test(*arguments: Any, **named: Any) -> None:
@@ -190,7 +200,12 @@ def run_check(program: Callable[[], object], options: dict[str, Any]) -> Result:
     raise CheckFailed(result_text(name_of(program), result), result) from cause
 
 
-def replay(program: Callable[[], object], schedule: Schedule | str) -> Failure:
+def replay(
+    program: Callable[[], object],
+    schedule: Schedule | str,
+    *,
+    step_limit: float = DEFAULT_STEP_LIMIT,
+) -> Failure:
     """Run the one execution that a schedule describes; gives the failure that it leads to.
 
     Raises MazurkaError when the program has changed so that the schedule does not fit it any more,
@@ -198,12 +213,17 @@ def replay(program: Callable[[], object], schedule: Schedule | str) -> Failure:
     """
     if isinstance(schedule, str):
         schedule = Schedule.from_json(schedule)
-    check_options(program, "optimal", None, None, 1, DEFAULT_STEP_LIMIT)
+    check_options(program, "optimal", None, None, 1, step_limit)
+    if schedule.failure == NONDETERMINISM:
+        raise MazurkaError(
+            "nondeterminism is a difference between two runs and cannot be replayed: "
+            "check the program again"
+        )
     independent_adds = bool(schedule.options.get("independent_adds", True))
     max_events = schedule.options.get("max_events", DEFAULT_MAX_EVENTS)
     execution = PythonExecution(program, independent_adds, max_events, False)
     try:
-        with guarded(DEFAULT_STEP_LIMIT):
+        with guarded(step_limit):
             execution.follow(schedule)
         if not execution.failed:
             raise NoLongerFails(

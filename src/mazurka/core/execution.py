@@ -33,6 +33,14 @@ class Execution:
         """The account of what went wrong in the latest run (only when `failed`)."""
         raise NotImplementedError
 
+    def ending(self) -> str:
+        """How the latest run ended, in words that are the same if the program repeats itself."""
+        raise NotImplementedError
+
+    def changed(self, first: str, second: str) -> Failure:
+        """The account of a program that ended in two ways under one schedule."""
+        raise NotImplementedError
+
     def outcome(self) -> object:
         """What the program returned in the latest run."""
         raise NotImplementedError

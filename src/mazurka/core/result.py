@@ -30,6 +30,7 @@ class Step:
     action: str  # such as "store 5 to x"
     file: str = ""
     line: int = 0
+    source: str = ""  # that line
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ matter. docs/optimal.md has the proof.
 """
 
 from mazurka.core.event import Event, dependent, weak_initial
+from mazurka.core.execution import REDUNDANT
 from mazurka.core.happens_before import HappensBefore
 from mazurka.core.races import (
     BESIDE,
@@ -65,6 +66,8 @@ class OptimalDpor:
         path: list[Event] = []
         sleep: list[Event] = []
         while self.search.run(keep, path, sleep):
+            if self.execution.status == REDUNDANT:
+                raise RuntimeError("a redundant execution in an optimal search: a bug in Mazurka")
             self.reverse_races(keep)
             keep = self.deepest_branch()
             if keep < 0:

@@ -43,13 +43,29 @@ class Search:
         """Run the first execution twice, uncounted: a program that goes by clocks or chance shows
         it here even if it has but one execution. False if it does."""
         execution = self.execution
-        execution.run(0, [], [])
-        if not execution.failed:
-            execution.run(len(execution.events), [], [])
-        if execution.failed and ends_search(execution.failure()):
-            self.count()
+        endings: list[str] = []
+        length = 0
+        for _ in range(2):
+            length = len(execution.events)
+            execution.run(length, [], [])
+            endings.append(execution.ending())
+            if execution.failed:
+                failure = execution.failure()
+                if ends_search(failure):
+                    self.end_with(failure)
+                    return False
+        if len(execution.events) > length:
+            endings[1] += ", after more steps"
+        if endings[0] != endings[1]:
+            self.end_with(execution.changed(endings[0], endings[1]))
             return False
         return True
+
+    def end_with(self, failure: Failure) -> None:
+        """The program cannot be explored: count the run that shows it, and no other."""
+        self.result.failures.append(failure)
+        self.result.blocked += 1
+        self.result.reason = "stopped at a failure"
 
     def run(self, keep: int, path: list[Event], sleep: list[Event]) -> bool:
         """Run one execution and count it; False when the search must end here."""

@@ -44,6 +44,9 @@ from mazurka.program.sync import OPEN
 from mazurka.program.thread import Thread
 
 LONGEST_VALUE = 60
+WHERE_TO_LOOK = (
+    "look for clocks, random numbers, hashes, input, or state that is kept between executions"
+)
 ADDRESS = re.compile(" at 0x[0-9a-fA-F]+")  # which is another one in every run
 
 
@@ -60,7 +63,8 @@ class Account:
 
     def step(self, event: Event) -> Step:
         file, line = place(event.code, event.instruction)
-        return Step(self.thread(event.thread), self.action(event), file, line)
+        source = source_line(file, line) if file else ""
+        return Step(self.thread(event.thread), self.action(event), file, line, source)
 
     def action(self, event: Event) -> str:
         """What an event did, in words."""
@@ -227,12 +231,20 @@ def nondeterminism(account: Account) -> Failure:
     ]
     message = (
         f"the program does not repeat itself: under the same schedule {thread} first did "
-        f"'{recorded}', and then '{happened}'{why}; look for clocks, random numbers, hashes, "
-        "input, or state that is kept between executions"
+        f"'{recorded}', and then '{happened}'{why}; " + WHERE_TO_LOOK
     )
     failure = new_failure(account, NONDETERMINISM, message, details, RUNTIME.position)
     failure.thread = thread
     return failure
+
+
+def account_of_change(execution: Execution, first: str, second: str) -> Failure:
+    message = (
+        "the program does not repeat itself: two runs under the same schedule end in two ways; "
+        + WHERE_TO_LOOK
+    )
+    details = [f"first: {first}", f"then: {second}"]
+    return new_failure(Account(execution), NONDETERMINISM, message, details)
 
 
 def too_long(account: Account) -> Failure:
@@ -257,7 +269,10 @@ def stuck(account: Account) -> Failure:
         "a thread ran for longer than step_limit without reaching an operation: look for an "
         "endless loop, for a real lock, sleep or input, or raise step_limit"
     )
-    return new_failure(account, STUCK, message, [f"it was{account.where_raised(error)}"])
+    failure = new_failure(account, STUCK, message, [f"it was{account.where_raised(error)}"])
+    if RUNTIME.first_failed is not None:
+        failure.thread = account.thread(RUNTIME.first_failed.id)
+    return failure
 
 
 def show(value: object) -> str:

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from mazurka.core.event import Event
 from mazurka.core.execution import BLOCKED, COMPLETE, REDUNDANT, Execution
 from mazurka.core.operation import JOIN, NONE, UNKNOWN, may_block, mode_when_enabled
-from mazurka.core.result import NONDETERMINISM, Failure, MazurkaError, Schedule
-from mazurka.program.account import account_of
+from mazurka.core.result import Failure, MazurkaError, Schedule
+from mazurka.program.account import account_of, account_of_change
 from mazurka.program.runtime import INTERRUPTED, NOTHING, RUNTIME, Stuck
 from mazurka.program.thread import Thread
 
@@ -40,7 +40,7 @@ class PythonExecution(Execution):
             path.append(step)
         self.run(0, path, [])
         divergence = RUNTIME.divergence
-        if divergence is not None and schedule.failure != NONDETERMINISM:
+        if divergence is not None:
             name = RUNTIME.threads[divergence.thread].name
             why = divergence.why or f"thread {name} is not there in step {RUNTIME.position + 1}"
             raise MazurkaError(f"the program has changed since the schedule was recorded: {why}")
@@ -76,13 +76,46 @@ class PythonExecution(Execution):
             self.failed = True
 
     def failure(self) -> Failure:
+        """What went wrong. The run is repeated first: the names of objects are those of the run in
+        which they were first met, and this may be another one."""
+        if RUNTIME.stopped == NOTHING and self.status != REDUNDANT:
+            RUNTIME.refreshing = True
+            first = self.ending()
+            self.run(len(self.events), [], [])
+            RUNTIME.refreshing = False
+            second = self.ending()
+            if RUNTIME.stopped == NOTHING and first != second:
+                return self.changed(first, second)
         return account_of(self)
+
+    def ending(self) -> str:
+        failed = RUNTIME.first_failed
+        if failed is not None and failed.exception is not None:
+            return f"{type(failed.exception).__name__} in thread {failed.name}"
+        if self.status == BLOCKED:
+            threads = [RUNTIME.threads[event.thread].name for event in self.waiting]
+            return "blocked" + "".join([f", thread {name} waiting" for name in threads])
+        if RUNTIME.stopped != NOTHING:
+            return "broken off"
+        return f"complete, with {plain(self.outcome())}"
+
+    def changed(self, first: str, second: str) -> Failure:
+        return account_of_change(self, first, second)
 
     def outcome(self) -> object:
         return RUNTIME.threads[0].result
 
     def stable_names(self, event: Event) -> tuple[str, str]:
         return RUNTIME.threads[event.thread].name, RUNTIME.place_name(event)
+
+
+def plain(outcome: object) -> str:
+    """An outcome as far as it can be compared from run to run."""
+    if outcome is None or isinstance(outcome, (bool, int, float, str, bytes)):
+        return repr(outcome)
+    if isinstance(outcome, (tuple, list)):
+        return "(" + ", ".join([plain(part) for part in outcome]) + ")"
+    return f"an object ({type(outcome).__name__})"
 
 
 def operation_before(thread: Thread) -> Event:

@@ -11,12 +11,19 @@ from mazurka.program.source import here
 from mazurka.program.thread import Cell, Location, Thread
 
 
+def where_now() -> tuple[object, int]:
+    """The user's code object that is running, and the instruction in it."""
+    frame = here()
+    return (None, 0) if frame is None else (frame.f_code, frame.f_lasti)
+
+
 class Registry:
     def __init__(self) -> None:
         self.threads: list[Thread] = []
         self.locations: list[Location] = []
         self.outside: dict[int, int] = {}  # serial of an object made outside -> its location
         self.serial = 0
+        self.refreshing = False  # whether to look again at objects that are known
 
     def forget(self) -> None:
         """Begin with a new program, whose main thread is number 0."""
@@ -30,6 +37,7 @@ class Registry:
         """An object that is made outside executions gets its location when it is first used."""
         self.serial += 1
         cell.serial = self.serial
+        cell.made_at = where_now()
 
     def register(self, cell: Cell, thread: Thread) -> None:
         """Give a new object its location."""
@@ -39,6 +47,10 @@ class Registry:
         if order == len(thread.object_ids):
             name = f"{thread.name}#{order + 1}"
             thread.object_ids.append(self.new_location(name, cell))
+        elif self.refreshing:
+            self.locations[thread.object_ids[order]] = self.locations.pop(
+                self.new_location(f"{thread.name}#{order + 1}", cell)
+            )
         cell.location = thread.object_ids[order]
         cell.known = self.locations[cell.location]
 
@@ -54,10 +66,10 @@ class Registry:
     def new_location(self, name: str, cell: Cell) -> int:
         part_of = -1 if cell.part_of is None else cell.part_of.location
         location = Location(name, cell.name, type(cell).__name__, part_of)
-        frame = here()
-        if frame is not None:
-            location.code = frame.f_code
-            location.instruction = frame.f_lasti
+        if cell.serial:
+            location.code, location.instruction = cell.made_at
+        else:
+            location.code, location.instruction = where_now()
         self.locations.append(location)
         return len(self.locations) - 1
 

@@ -101,9 +101,12 @@ def name_in(assignment: ast.Assign | ast.AnnAssign, line: int, column: int) -> s
 def makes(node: ast.expr | None, line: int, column: int) -> bool:
     """Whether a value is the object that is made at a place of the source, or a collection of it
     (and not, say, an object that was given it)."""
-    if isinstance(node, ast.Call):
-        return (node.lineno, node.col_offset) == (line, column)
     parts: list[ast.expr] = []
+    if isinstance(node, ast.Call):
+        if (node.lineno, node.col_offset) == (line, column):
+            return True
+        if ast.unparse(node.func).endswith("Condition"):  # Condition(Lock()): one thing to users
+            parts = node.args
     if isinstance(node, ast.Tuple | ast.List | ast.Set):
         parts = node.elts
     elif isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp):

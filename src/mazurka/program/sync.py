@@ -307,7 +307,7 @@ class BarrierState:
         self.count = count
         self.phase = phase
         self.gate = gate
-        self.opened = opened  # of the round before, whose threads may not have left yet
+        self.opened = opened  # of the round before, until somebody comes for the next one
 
     def __repr__(self) -> str:
         return f"{self.phase}, {self.count} waiting"
@@ -348,7 +348,7 @@ class Barrier(SharedObject):
             return state, state
         count = state.count + 1
         phase = ACTING if count == self.parties else FILLING
-        state = BarrierState(count, phase, state.gate, state.opened)
+        state = BarrierState(count, phase, state.gate, None)
         return state, state
 
     def let_through(self) -> None:
@@ -368,7 +368,7 @@ class Barrier(SharedObject):
                 return state.phase == FILLING and state.gate is gate
 
             def break_it(state: BarrierState) -> tuple[BarrierState, None]:
-                return BarrierState(0, BROKEN, gate, state.opened), None
+                return BarrierState(0, BROKEN, gate, None), None
 
             if RUNTIME.perform(BARRIER_TIME_OUT, self, still_closed, break_it) is not FAILED:
                 RUNTIME.perform(NOTIFY, gate, BROKEN, None)

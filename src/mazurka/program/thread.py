@@ -30,6 +30,7 @@ class Cell:
         self.known: Location | None = None
         self.epoch = 0  # of the execution that the value belongs to
         self.serial = 0  # made outside executions: every one begins with the initial value
+        self.made_at: tuple[object, int] = (None, 0)  # if so, the code object and instruction
 
     def __repr__(self) -> str:
         """The same in every execution: messages that show an object can be compared."""

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from mazurka.core.result import DEADLOCK, EXCEPTION, LIVELOCK, TOO_LONG, Failure, Result
-from mazurka.program.source import source_line
 
 VERDICTS = {
     "verified": "verified: no execution fails",
@@ -73,6 +72,8 @@ def summary(result: Result) -> str:
     headline = VERDICTS[result.verdict]
     if result.verdict == "incomplete" and result.reason:
         headline += f" ({result.reason})"
+    if result.verdict == "failed" and result.reason.startswith("stopped after"):
+        headline += f", and there may be more ({result.reason})"
     if result.verdict == "verified" and not result.complete:
         headline += ", but none runs to its end: look at the assumptions"
     return f"{headline}; {counts(result)} in {result.seconds:.2f} s ({result.algorithm})"
@@ -157,7 +158,7 @@ def step_rows(failure: Failure) -> list[Row]:
             rows.append(Row("", "", f"... {left_out} left out ..."))
             thread = ""
         where = f"{files[step.file]}:{step.line}" if step.file else ""
-        source = cut(source_line(step.file, step.line), WIDEST_SOURCE) if step.file else ""
+        source = cut(step.source, WIDEST_SOURCE)
         action = " ".join(step.action.splitlines())
         switched = step.thread != thread
         rows.append(Row(str(number + 1), step.thread, action, where, source, switched))
