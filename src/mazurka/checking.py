@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, ParamSpec, overload
 
-from mazurka.core import event as compiled_or_not
 from mazurka.core.result import NONDETERMINISM, Failure, MazurkaError, Result, Schedule
 from mazurka.explore.naive import NaiveSearch
 from mazurka.explore.optimal import OptimalDpor
@@ -18,9 +17,8 @@ from mazurka.explore.source import SourceDpor
 from mazurka.program.execution import PythonExecution
 from mazurka.program.guard import guarded
 from mazurka.program.runtime import RUNTIME
+from mazurka.program.source import COMPILED as COMPILED
 from mazurka.report.text import result_text
-
-COMPILED = not compiled_or_not.__file__.endswith(".py")
 
 ALGORITHMS: dict[str, Callable[[Search], Any]] = {
     "optimal": OptimalDpor,

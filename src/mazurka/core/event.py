@@ -1,5 +1,7 @@
 """Events: operations that happened, or that are known to happen next."""
 
+from typing import Final
+
 from mazurka.core.operation import NONE, WRITE
 
 
@@ -38,8 +40,8 @@ class Event:
         self.previous_change: Event | None = None
 
 
-NO_EVENTS: list[Event] = []
-NO_CLOCK: list[int] = []
+NO_EVENTS: Final[list[Event]] = []
+NO_CLOCK: Final[list[int]] = []
 
 
 def dependent(one: Event, other: Event) -> bool:

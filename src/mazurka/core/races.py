@@ -26,7 +26,7 @@ NOT_FIRST: Final = 0  # it cannot come first
 FIRST: Final = 1  # it is in the sequence, and could as well come first
 BESIDE: Final = 2  # it is not in the sequence, and independent of all of it
 
-NO_ADDS: list[Event] = []
+NO_ADDS: Final[list[Event]] = []
 
 
 class Reversal:

@@ -91,6 +91,7 @@ class Runtime(Registry):
         self.hub: Any = None  # the greenlet of the search; None when nothing is explored
         self.resume_hub: Any = None
         self.program: Callable[..., object] = do_nothing
+        self.context = Context()  # of whoever explores it
         self.independent_adds = True
         self.max_events = 0
         self.record_enabled = False
@@ -129,6 +130,7 @@ class Runtime(Registry):
         self.record_enabled = record_enabled
         self.forget()
         self.events = []
+        self.context = copy_context()
         self.hub = getcurrent()
         self.resume_hub = self.hub.switch
 
@@ -153,7 +155,7 @@ class Runtime(Registry):
         """Run the program: repeat `keep` events, then the steps of `path`, then go on freely."""
         self.begin(keep, path, sleep)
         self.running = True
-        self.start(self.threads[0], copy_context())
+        self.start(self.threads[0])
         self.running = False
         self.cancel()
         if self.misuse is not None:
@@ -179,16 +181,14 @@ class Runtime(Registry):
         self.recent = main
         main.reset(self.program, (), self.epoch)
 
-    def start(self, thread: Thread, context: Context) -> None:
+    def start(self, thread: Thread) -> None:
         """Let a thread run up to its first operation."""
         if thread.greenlet is None:
             thread.greenlet = greenlet(self.work, self.hub)
             thread.resume = thread.greenlet.switch
-            thread.greenlet.gr_context = context
             self.current = thread
             thread.resume(thread)
         else:
-            thread.greenlet.gr_context = context
             self.current = thread
             thread.resume()
 
@@ -196,7 +196,7 @@ class Runtime(Registry):
         """The life of a greenlet: runs its thread's function, once for each execution."""
         while True:
             try:
-                result = thread.function(*thread.arguments)
+                result = self.call(thread)
             except Cancelled:
                 self.resume_hub()
             except BaseException as error:
@@ -207,6 +207,15 @@ class Runtime(Registry):
                 else:
                     thread.result = result
                     self.finish(thread)
+
+    def call(self, thread: Thread) -> object:
+        """Call the thread's function. As in threading, main has the context variables of whoever
+        runs it, and a new thread has none, whatever an earlier execution left in its greenlet."""
+        if thread.id == 0 and len(self.context):
+            return self.context.copy().run(thread.function, *thread.arguments)
+        if len(copy_context()):
+            return Context().run(thread.function, *thread.arguments)
+        return thread.function(*thread.arguments)
 
     def failed(self, thread: Thread, error: BaseException) -> None:
         """An exception left the thread's function."""
@@ -479,7 +488,7 @@ class Runtime(Registry):
         child.reset(function, cast(tuple[object, ...], parent.second), self.epoch)
         self.live.append(child)
         self.starter = parent
-        self.start(child, Context())  # as in threading: a new thread knows no context variables
+        self.start(child)
         if self.cancelling:
             raise Cancelled
         return child

@@ -9,18 +9,18 @@ from types import CodeType, FrameType
 from typing import Final, cast
 
 PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-
+COMPILED: Final = not __file__.endswith(".py")
 
 innermost_frame: Final = sys._getframe
 
 
 def here() -> FrameType | None:
-    """The innermost frame that is not Mazurka's own; compiled code has no frames at all."""
+    """The innermost frame that is not Mazurka's own; compiled, that has no frames at all."""
     try:
         frame = innermost_frame()
     except ValueError:  # a thread whose function is itself compiled
         return None
-    return users_frame(frame)
+    return frame if COMPILED else users_frame(frame)
 
 
 def users_frame(frame: FrameType | None) -> FrameType | None:
