@@ -81,8 +81,10 @@ class PythonExecution(Execution):
         if RUNTIME.stopped == NOTHING and self.status != REDUNDANT:
             RUNTIME.refreshing = True
             first = self.ending()
-            self.run(len(self.events), [], [])
-            RUNTIME.refreshing = False
+            try:
+                self.run(len(self.events), [], [])
+            finally:
+                RUNTIME.refreshing = False
             second = self.ending()
             if RUNTIME.stopped == NOTHING and first != second:
                 return self.changed(first, second)
