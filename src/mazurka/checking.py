@@ -77,6 +77,7 @@ def explore(
     finally:
         RUNTIME.close()
     result.seconds = search.seconds()
+    result.outcomes.update(search.outcomes)
     if result.failures:
         result.verdict = "failed"
     elif everything:

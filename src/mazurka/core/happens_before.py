@@ -115,13 +115,12 @@ def grow(items: list[Event | None], index: int) -> None:
 def joined(clock: list[int], event: Event) -> list[int]:
     """A clock that also knows `event` and all that happens before it."""
     other = event.clock
+    if len(other) > len(clock):
+        clock, other = other, clock
     result = clock.copy()
-    common = min(len(clock), len(other))
-    for thread in range(common):
+    for thread in range(len(other)):
         if other[thread] > result[thread]:
             result[thread] = other[thread]
-    for thread in range(common, len(other)):
-        result.append(other[thread])
     while len(result) <= event.thread:
         result.append(0)
     if event.index > result[event.thread]:

@@ -115,6 +115,9 @@ class Reversal:
         return found
 
 
+NO_REVERSALS: Final[list[Reversal]] = []
+
+
 def reversals(order: HappensBefore, event: Event, end: int) -> list[Reversal]:
     """How the races can be reversed in which `event` is the later one.
 
@@ -122,6 +125,8 @@ def reversals(order: HappensBefore, event: Event, end: int) -> list[Reversal]:
     """
     if may_block(event.kind):
         return blocking_reversals(order, event, event.previous_access, event.previous, end)
+    if not event.races:
+        return NO_REVERSALS
     return [
         Reversal(earlier, moved_before(order, event, earlier, end), NO_ADDS, end)
         for earlier in event.races

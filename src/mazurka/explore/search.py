@@ -1,7 +1,6 @@
 """What all searches share: counting executions, collecting failures, knowing when to stop."""
 
 import time
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -33,6 +32,7 @@ class Search:
         self.progress = progress
         self.observe = observe
         self.started = time.monotonic()
+        self.outcomes: dict[Any, int] = {}  # quicker than a Counter
         self.until_clock = 1
         self.counted = 0
 
@@ -84,7 +84,7 @@ class Search:
         if execution.status == COMPLETE:
             result.complete += 1
             if not execution.failed:
-                tally(result.outcomes, execution.outcome())
+                tally(self.outcomes, execution.outcome())
         elif execution.status == BLOCKED:
             result.blocked += 1
         else:
@@ -117,9 +117,9 @@ def ends_search(failure: Failure) -> bool:
     return failure.kind == NONDETERMINISM or failure.kind == STUCK
 
 
-def tally(outcomes: Counter[Any], outcome: object) -> None:
+def tally(outcomes: dict[Any, int], outcome: object) -> None:
     """Count an outcome: under itself, or under how it prints if it cannot be a key."""
     try:
-        outcomes[outcome] += 1
+        outcomes[outcome] = outcomes.get(outcome, 0) + 1
     except Exception:
-        outcomes[repr(outcome)] += 1
+        outcomes[repr(outcome)] = outcomes.get(repr(outcome), 0) + 1

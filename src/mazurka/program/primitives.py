@@ -47,6 +47,9 @@ class Handle:
 
 def spawn(function: Callable[..., object], *arguments: object) -> Handle:
     """Start a thread that calls `function(*arguments)`."""
+    parent = RUNTIME.current
+    if parent is not None and RUNTIME.repeats(SPAWN, NOWHERE):
+        return Handle(RUNTIME.spawn(parent, function, arguments))
     if not callable(function):
         raise TypeError(f"spawn needs a function, not {function!r}")
     return Handle(cast(Thread, RUNTIME.perform(SPAWN, NOWHERE, function, arguments)))

@@ -102,7 +102,7 @@ class Runtime(Registry):
         self.keep = 0
         self.path_end = 0
         self.position = 0
-        self.starter: Thread | None = None
+        self.pending: list[Thread] = []  # spawned by the thread that steps, but not yet started
         self.recent: Thread | None = None
         self.running = False  # in the program, or in what it made the runtime call
         self.cancelling = False
@@ -175,7 +175,7 @@ class Runtime(Registry):
         self.interrupt = None
         self.misuse = None
         self.first_failed = None
-        self.starter = None
+        self.pending = []
         main = self.threads[0]
         self.live = [main]
         self.recent = main
@@ -187,10 +187,9 @@ class Runtime(Registry):
             thread.greenlet = greenlet(self.work, self.hub)
             thread.resume = thread.greenlet.switch
             self.current = thread
-            thread.resume(thread)
+            thread.greenlet.switch(thread)
         else:
-            self.current = thread
-            thread.resume()
+            self.go_on_with(thread)
 
     def work(self, thread: Thread) -> None:
         """The life of a greenlet: runs its thread's function, once for each execution."""
@@ -224,8 +223,7 @@ class Runtime(Registry):
             self.stopped = INTERRUPTED
             self.first_failed = thread
             thread.finished = True
-            self.current = None
-            self.resume_hub()
+            self.go_on_with(None)
         elif self.cancelling:  # raised by the thread's clean-up: the execution is over
             self.resume_hub()
         else:
@@ -238,30 +236,27 @@ class Runtime(Registry):
     def finish(self, thread: Thread) -> None:
         """The thread's function is over: let another thread go on; return in the next execution."""
         thread.finished = True
-        starter = self.starter
-        if starter is not None:
-            self.starter = None
-            self.current = starter
-            starter.resume()
-            return
-        following = self.next_thread()
-        self.current = following
-        if following is None:
-            self.resume_hub()
+        if self.pending:
+            self.start(self.pending.pop(0))
         else:
-            following.resume()
+            self.go_on_with(self.next_thread())
+
+    def go_on_with(self, thread: Thread | None) -> None:
+        """Switch to a thread, or to the search; return when somebody switches back."""
+        self.current = thread
+        resume = self.resume_hub if thread is None else thread.resume
+        resume()  # a call of the attribute itself would look for a method first
 
     def cancel(self) -> None:
         """Unwind the threads that the execution left standing."""
         self.cancelling = True
         for thread in self.live:
-            if not thread.finished:
+            if not thread.finished and thread not in self.pending:
                 frame = users_frame(thread.greenlet.gr_frame)
                 if frame is not None:
                     thread.code = frame.f_code
                     thread.instruction = frame.f_lasti
-                self.current = thread
-                thread.resume()
+                self.go_on_with(thread)
                 if thread.cancellations > PATIENCE:
                     thread.greenlet = None  # it does not let itself be unwound: start afresh
         self.cancelling = False
@@ -270,8 +265,7 @@ class Runtime(Registry):
     def stop(self, why: int) -> None:
         """Break the execution off, from inside one of its threads."""
         self.stopped = why
-        self.current = None
-        self.resume_hub()
+        self.go_on_with(None)
         raise Cancelled
 
     # One operation
@@ -282,12 +276,9 @@ class Runtime(Registry):
         This is all that most operations of an execution cost.
         """
         thread = self.current
-        if (
-            thread is None
-            or self.starter is not None
-            or self.position >= self.keep
-            or self.cancelling
-        ):
+        if thread is None or self.position >= self.keep or self.cancelling:
+            return False
+        if self.pending and (thread is not self.recent or self.record_enabled):
             return False
         event = self.events[self.position]
         if event.thread != thread.id:
@@ -319,18 +310,13 @@ class Runtime(Registry):
 
     def stand(self, thread: Thread) -> None:
         """Wait for this thread's turn."""
-        following = self.starter
-        if following is not None:
-            self.starter = None  # the thread has just been started: its starter goes on
+        if self.pending and not self.goes_on(thread):
+            self.start(self.pending.pop(0))
         else:
             following = self.next_thread()
             if following is thread:
                 return
-        self.current = following
-        if following is None:
-            self.resume_hub()
-        else:
-            following.resume()
+            self.go_on_with(following)
         if self.cancelling:
             raise Cancelled
 
@@ -449,7 +435,8 @@ class Runtime(Registry):
             cell.value = None
             return value is not None
         if kind == SPAWN:
-            return self.spawn(thread)
+            function = cast(Callable[..., object], first)
+            return self.spawn(thread, function, cast(tuple[object, ...], thread.second))
         if kind == JOIN:
             return cast(Thread, first).result
         if kind == CHOOSE:
@@ -480,17 +467,16 @@ class Runtime(Registry):
         finally:
             self.current = thread
 
-    def spawn(self, parent: Thread) -> Thread:
-        """Start a child, and let it run up to its first operation."""
+    def spawn(
+        self, parent: Thread, function: Callable[..., object], arguments: tuple[object, ...]
+    ) -> Thread:
+        """Make a child. It runs up to its first operation as soon as its parent's turn is over:
+        when that depends on nothing but the steps, every repetition does the same."""
         child = self.threads[self.next_child(parent)]
         parent.children += 1
-        function = cast(Callable[..., object], parent.first)
-        child.reset(function, cast(tuple[object, ...], parent.second), self.epoch)
+        child.reset(function, arguments, self.epoch)
         self.live.append(child)
-        self.starter = parent
-        self.start(child)
-        if self.cancelling:
-            raise Cancelled
+        self.pending.append(child)
         return child
 
     def give_up(self) -> None:
@@ -505,19 +491,29 @@ class Runtime(Registry):
 
     def next_thread(self) -> Thread | None:
         """The thread that makes the next step; None at the end of the execution."""
-        position = self.position
-        if position >= self.path_end:
+        if self.position >= self.path_end:
             return self.free_choice()
-        if position < self.keep:
-            expected = self.events[position]
-        else:
-            expected = self.path[position - self.keep]
+        expected = self.expected_step()
         thread = self.threads[expected.thread]
         if thread.epoch != self.epoch or thread.finished or thread.gave_up:
             self.diverge(expected, thread, NONE, -1, "")
         if (may_block(thread.kind) or thread.kind == JOIN) and not self.enabled(thread):
             self.diverge(expected, thread, thread.kind, thread.cell.location, "which is blocked")
         return thread
+
+    def expected_step(self) -> Event:
+        """The next step to repeat, or of the path."""
+        if self.position < self.keep:
+            return self.events[self.position]
+        return self.path[self.position - self.keep]
+
+    def goes_on(self, thread: Thread) -> bool:
+        """Whether it is still the turn of the thread that stepped last."""
+        if thread is not self.recent or self.record_enabled:
+            return False
+        if self.position >= self.path_end:
+            return self.can_step(thread)
+        return self.expected_step().thread == thread.id and self.enabled(thread)
 
     def free_choice(self) -> Thread | None:
         """The thread that stepped last as long as it can, else the first that can."""
