@@ -2,7 +2,8 @@
 
 from mazurka.checking import COMPILED, CheckFailed, NoLongerFails, check, explore, replay
 from mazurka.core.result import Failure, MazurkaError, Result, Schedule, Step
-from mazurka.program.primitives import Atomic, Handle, assume, choose, spawn
+from mazurka.program.atomic import Atomic
+from mazurka.program.primitives import Handle, assume, choose, spawn
 from mazurka.program.sync import (
     Barrier,
     BoundedSemaphore,

@@ -15,6 +15,8 @@ witness, or is the witness. So every new event is looked at once, and old races 
 matter. docs/optimal.md has the proof.
 """
 
+from typing import Final
+
 from mazurka.core.event import Event, dependent, weak_initial
 from mazurka.core.execution import REDUNDANT
 from mazurka.core.happens_before import HappensBefore
@@ -37,6 +39,9 @@ class Branch:
     def __init__(self, event: Event) -> None:
         self.event = event
         self.children: list[Branch] = []
+
+
+NO_BRANCHES: Final[list[Branch]] = []  # most prefixes have none
 
 
 class Doubt:
@@ -110,7 +115,7 @@ class OptimalDpor:
             event = events[position]
             order.extend(event)
             if position == len(self.wakeup):
-                self.wakeup.append([])
+                self.wakeup.append(NO_BRANCHES)
             if self.doubts:
                 self.reconsider(event)
             for reversal in reversals(order, event, position):
@@ -155,6 +160,9 @@ class OptimalDpor:
                 if witness is not None:
                     self.doubt(reversal, witness, position)
                 return
+        if children is NO_BRANCHES:
+            children = []
+            self.wakeup[reversal.position] = children
         append(children, reversal.backwards(order))
 
     # Doubts

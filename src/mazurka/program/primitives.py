@@ -1,23 +1,11 @@
-"""What a program is written with: threads, atomics, assumptions and choices."""
+"""What a program is written with: threads, assumptions and choices."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, TypeVar, cast
 
-from mazurka.core.operation import (
-    ADD_TO,
-    AWAIT,
-    AWAIT_EXCHANGE,
-    CHOOSE,
-    COMPARE_EXCHANGE,
-    EXCHANGE,
-    FETCH_ADD,
-    JOIN,
-    LOAD,
-    SPAWN,
-    STORE,
-)
+from mazurka.core.operation import CHOOSE, JOIN, SPAWN
 from mazurka.core.result import MazurkaError
-from mazurka.program.runtime import RUNTIME, SharedObject
+from mazurka.program.runtime import RUNTIME
 from mazurka.program.thread import NOWHERE, Thread
 
 T = TypeVar("T")
@@ -71,47 +59,3 @@ def choose(values: Iterable[T]) -> T:
         raise MazurkaError("choose works only in a program that Mazurka runs")
     thread.alternatives = len(alternatives)
     return alternatives[cast(int, RUNTIME.perform(CHOOSE, NOWHERE, len(alternatives), None))]
-
-
-class Atomic(SharedObject, Generic[T]):
-    """A shared variable; every operation on it is atomic and visible to the search."""
-
-    def __init__(self, value: T, name: str | None = None) -> None:
-        super().__init__(value, name)
-
-    def load(self) -> T:
-        if RUNTIME.repeats(LOAD, self):
-            return cast(T, self.value)
-        return cast(T, RUNTIME.perform(LOAD, self, None, None))
-
-    def store(self, value: T) -> None:
-        if RUNTIME.repeats(STORE, self):
-            self.value = value
-        else:
-            RUNTIME.perform(STORE, self, value, None)
-
-    def exchange(self, value: T) -> T:
-        """Store a value, and give the one that was there."""
-        return cast(T, RUNTIME.perform(EXCHANGE, self, value, None))
-
-    def compare_exchange(self, expected: T, new: T) -> bool:
-        """Store `new` if the value equals `expected`; tells whether it did. Failing only reads."""
-        return cast(bool, RUNTIME.perform(COMPARE_EXCHANGE, self, expected, new))
-
-    def fetch_add(self, amount: T) -> T:
-        """Add to the value, and give the value before."""
-        return cast(T, RUNTIME.perform(FETCH_ADD, self, amount, None))
-
-    def add(self, amount: T) -> None:
-        """Add to an integer. Adds commute with one another: their order is not explored."""
-        if not isinstance(amount, int):
-            raise TypeError(f"add takes an integer, not {amount!r}: use fetch_add")
-        RUNTIME.perform(ADD_TO, self, amount, None)
-
-    def await_value(self, predicate: Callable[[T], object]) -> T:
-        """Block until the predicate holds for the value; gives the value."""
-        return cast(T, RUNTIME.perform(AWAIT, self, predicate, None))
-
-    def await_exchange(self, predicate: Callable[[T], object], new: T) -> T:
-        """Block until the predicate holds for the value, then store `new`; gives the old value."""
-        return cast(T, RUNTIME.perform(AWAIT_EXCHANGE, self, predicate, new))
