@@ -15,6 +15,7 @@ from mazurka.core.execution import REDUNDANT, Execution
 from mazurka.core.result import EXCEPTION, Result
 from mazurka.explore.naive import NaiveSearch, Trace, trace_of
 from mazurka.explore.optimal import OptimalDpor
+from mazurka.explore.pop import Pop
 from mazurka.explore.search import Search
 from mazurka.explore.source import SourceDpor
 from mazurka.program.execution import PythonExecution
@@ -27,6 +28,7 @@ Program = tuple[Thread, ...]
 EXPLORERS: dict[str, Callable[[Search], Any]] = {
     "naive": NaiveSearch,
     "optimal": OptimalDpor,
+    "pop": Pop,
     "source": SourceDpor,
 }
 
@@ -217,14 +219,16 @@ def disagreement(program: Program, independent_adds: bool = True, most: int = 50
     the papers prove to miss nothing, stands in for it.
     """
     oracle = Exploration("naive", program, independent_adds, most)
-    source = Exploration("source", program, independent_adds, 10 * most)
-    optimal = Exploration("optimal", program, independent_adds, 10 * most)
+    source, optimal, pop = [
+        Exploration(name, program, independent_adds, 10 * most)
+        for name in ("source", "optimal", "pop")
+    ]
     if not oracle.finished:
         oracle = source
         if not source.finished or not optimal.finished:
             return ""
     expected = set(oracle.traces)
-    for search in (optimal, source):
+    for search in (optimal, pop, source):
         name = search.result.algorithm
         if not search.finished:
             return f"{name} does not end"
@@ -235,8 +239,8 @@ def disagreement(program: Program, independent_adds: bool = True, most: int = 50
             return f"{name} invents traces"
         if search.failures != oracle.failures:
             return f"{name} finds {search.failures}, the oracle {oracle.failures}"
-    if optimal.result.redundant:
-        return f"optimal has {optimal.result.redundant} redundant executions"
-    if max(optimal.traces.values()) > 1:
-        return "optimal explores a trace twice"
+        if search is not source and search.result.redundant:
+            return f"{name} has {search.result.redundant} redundant executions"
+        if search is not source and max(search.traces.values()) > 1:
+            return f"{name} explores a trace twice"
     return None

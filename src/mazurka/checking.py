@@ -12,6 +12,7 @@ from typing import Any, ParamSpec, overload
 from mazurka.core.result import NONDETERMINISM, Failure, MazurkaError, Result, Schedule
 from mazurka.explore.naive import NaiveSearch
 from mazurka.explore.optimal import OptimalDpor
+from mazurka.explore.pop import Pop
 from mazurka.explore.search import Progress, Search
 from mazurka.explore.source import SourceDpor
 from mazurka.program.execution import PythonExecution
@@ -22,6 +23,7 @@ from mazurka.report.text import result_text
 
 ALGORITHMS: dict[str, Callable[[Search], Any]] = {
     "optimal": OptimalDpor,
+    "pop": Pop,
     "source": SourceDpor,
     "naive": NaiveSearch,
 }

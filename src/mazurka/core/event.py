@@ -9,7 +9,7 @@ class Event:
     """One step of one thread.
 
     The first group of fields names the step and is known before it happens; the second is what the
-    run found; the third is filled in by the happens-before order.
+    run found; the third is filled in by the happens-before order, the last by POP.
     """
 
     def __init__(
@@ -38,6 +38,9 @@ class Event:
         self.previous: Event | None = None  # of the same thread, else the event that spawned it
         self.previous_access: Event | None = None
         self.previous_change: Event | None = None
+
+        self.mark = 0  # whether it is in a schedule
+        self.group_head: Event | None = None
 
 
 NO_EVENTS: Final[list[Event]] = []

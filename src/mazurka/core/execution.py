@@ -11,6 +11,18 @@ BLOCKED: Final = 1  # some thread can never go on
 REDUNDANT: Final = 2  # only threads in the sleep set could go on: explored before
 
 
+class Guide:
+    """Watches a run while it goes on, and may keep threads from making their next step."""
+
+    def performed(self, event: Event) -> None:
+        """A new event has come."""
+        raise NotImplementedError
+
+    def asleep(self, thread: int, location: int, mode: int) -> bool:
+        """Whether a thread must not access a location in this way now."""
+        raise NotImplementedError
+
+
 class Execution:
     """A program that can be run again and again from its initial state, and steered."""
 
@@ -18,14 +30,17 @@ class Execution:
         self.events: list[Event] = []  # of the latest run
         self.status = COMPLETE
         self.waiting: list[Event] = []  # the operations that its blocked threads stand before
+        self.sleeping: list[Event] = []  # and those of its sleeping threads
         self.failed = False
+        self.guide: Guide | None = None
 
     def run(self, keep: int, path: list[Event], sleep: list[Event]) -> None:
         """Run the program once more.
 
         The first `keep` events of the latest run are repeated; then come the steps of `path`; from
         there on the program goes its own way, but for the threads in the sleep set, which is
-        `sleep` just before the first step of `path`. Events are replaced from `keep` on.
+        `sleep` just before the first step of `path`, and those that the guide keeps asleep. Events
+        are replaced from `keep` on.
         """
         raise NotImplementedError
 

@@ -26,6 +26,7 @@ class PythonExecution(Execution):
         self.events = RUNTIME.events
 
     def run(self, keep: int, path: list[Event], sleep: list[Event]) -> None:
+        RUNTIME.guide = self.guide
         RUNTIME.run(keep, path, sleep)
         self.conclude()
 
@@ -51,6 +52,7 @@ class PythonExecution(Execution):
             assert RUNTIME.interrupt is not None
             raise RUNTIME.interrupt
         self.waiting = []
+        self.sleeping = []
         self.status = COMPLETE
         if RUNTIME.stopped != NOTHING:
             self.status = BLOCKED
@@ -64,6 +66,7 @@ class PythonExecution(Execution):
             elif not thread.finished:
                 if RUNTIME.enabled(thread):
                     asleep = True
+                    self.sleeping.append(operation_before(thread))
                 else:
                     self.waiting.append(operation_before(thread))
         self.failed = RUNTIME.first_failed is not None

@@ -12,6 +12,7 @@ from typing import Any, Final, cast
 from greenlet import getcurrent, greenlet
 
 from mazurka.core.event import NO_EVENTS, Event, dependent
+from mazurka.core.execution import Guide
 from mazurka.core.operation import (
     ACQUIRE,
     ADD,
@@ -99,6 +100,7 @@ class Runtime(Registry):
         self.events: list[Event] = []
         self.path: list[Event] = NO_EVENTS
         self.sleep: list[Event] = NO_EVENTS
+        self.guide: Guide | None = None
         self.keep = 0
         self.path_end = 0
         self.position = 0
@@ -148,6 +150,7 @@ class Runtime(Registry):
         self.recent = None
         self.first_failed = None
         self.divergence = None
+        self.guide = None
 
     # One execution
 
@@ -354,6 +357,8 @@ class Runtime(Registry):
             self.check_path(event, self.path[position - self.keep], thread)
         if self.sleep:
             self.sleep = [asleep for asleep in self.sleep if not dependent(asleep, event)]
+        if self.guide is not None:
+            self.guide.performed(event)
         result = self.apply(thread)
         event.after = cell.value
         return result
@@ -361,9 +366,7 @@ class Runtime(Registry):
     def new_event(self, thread: Thread) -> Event:
         kind = thread.kind
         cell = thread.cell
-        mode = outcome(kind, cell.value, thread.first, thread.second)
-        if mode == ADD and not self.independent_adds:
-            mode = WRITE
+        mode = self.mode_of(thread)
         event = Event(thread.id, kind, cell.location, mode, thread.first, thread.second)
         event.before = cell.value
         event.alternatives = thread.alternatives if kind == CHOOSE else 1
@@ -381,6 +384,11 @@ class Runtime(Registry):
         elif kind == CHOOSE or kind == JOIN:
             event.choice = thread.choice
         return event
+
+    def mode_of(self, thread: Thread) -> int:
+        """How the operation that a thread stands before would access its location now."""
+        mode = outcome(thread.kind, thread.cell.value, thread.first, thread.second)
+        return WRITE if mode == ADD and not self.independent_adds else mode
 
     def check_path(self, event: Event, expected: Event, thread: Thread) -> None:
         """A step of the path must be the operation that the search predicted."""
@@ -529,6 +537,8 @@ class Runtime(Registry):
         """Whether a thread may make the next free step; settles its choice if it has one."""
         if not self.enabled(thread):
             return False
+        if self.guide is not None and thread.cell.location >= 0 and self.kept_asleep(thread):
+            return False
         if thread.kind != CHOOSE:
             return not self.sleep or not self.asleep(thread, 0)
         for choice in range(thread.alternatives):
@@ -542,6 +552,14 @@ class Runtime(Registry):
             if event.thread == thread.id and (thread.kind != CHOOSE or event.choice == choice):
                 return True
         return False
+
+    def kept_asleep(self, thread: Thread) -> bool:
+        guide = self.guide
+        running = self.current
+        self.current = None  # asking for the mode may call the user's guards
+        mode = self.mode_of(thread)
+        self.current = running
+        return guide is not None and guide.asleep(thread.id, thread.cell.location, mode)
 
     def enabled(self, thread: Thread) -> bool:
         if thread.finished or thread.gave_up:
