@@ -12,6 +12,7 @@ from typing import Any
 
 import mazurka
 from mazurka.core.execution import REDUNDANT, Execution
+from mazurka.core.part import WHOLE
 from mazurka.core.result import EXCEPTION, Result
 from mazurka.explore.naive import NaiveSearch, Trace, trace_of
 from mazurka.explore.optimal import OptimalDpor
@@ -28,7 +29,7 @@ Program = tuple[Thread, ...]
 EXPLORERS: dict[str, Callable[[Search], Any]] = {
     "naive": NaiveSearch,
     "optimal": OptimalDpor,
-    "pop": Pop,
+    "pop": lambda search: Pop(search, [WHOLE]),
     "source": SourceDpor,
 }
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, ParamSpec, overload
 
+from mazurka.core.part import WHOLE
 from mazurka.core.result import NONDETERMINISM, Failure, MazurkaError, Result, Schedule
 from mazurka.explore.naive import NaiveSearch
 from mazurka.explore.optimal import OptimalDpor
@@ -23,7 +24,7 @@ from mazurka.report.text import result_text
 
 ALGORITHMS: dict[str, Callable[[Search], Any]] = {
     "optimal": OptimalDpor,
-    "pop": Pop,
+    "pop": lambda search: Pop(search, [WHOLE]),
     "source": SourceDpor,
     "naive": NaiveSearch,
 }

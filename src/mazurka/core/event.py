@@ -40,7 +40,8 @@ class Event:
         self.previous_change: Event | None = None
 
         self.mark = 0  # whether it is in a schedule
-        self.group_head: Event | None = None
+        self.last_head: Event | None = None  # the latest head of a schedule before it
+        self.after_head = False  # whether it, or an access that it continues, is such a head
 
 
 NO_EVENTS: Final[list[Event]] = []
@@ -57,6 +58,18 @@ def dependent(one: Event, other: Event) -> bool:
         and one.mode != NONE
         and (one.mode != other.mode or one.mode == WRITE)
     )
+
+
+def copy_of(event: Event) -> Event:
+    """The same step in another execution that begins with all that happens before it."""
+    copy = Event(event.thread, event.kind, event.location, event.mode, event.first, event.second)
+    copy.choice = event.choice
+    copy.alternatives = event.alternatives
+    copy.code = event.code
+    copy.instruction = event.instruction
+    copy.index = event.index
+    copy.clock = event.clock
+    return copy
 
 
 def weak_initial(event: Event, backwards: list[Event]) -> int:

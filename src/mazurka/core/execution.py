@@ -1,9 +1,10 @@
 """The boundary between a search and the program that it steers: one call an execution."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from mazurka.core.event import Event
-from mazurka.core.result import Failure
+from mazurka.core.result import Failure, NamedStep
 
 # How an execution ended.
 COMPLETE: Final = 0  # every thread ran to its end
@@ -58,6 +59,18 @@ class Execution:
 
     def outcome(self) -> object:
         """What the program returned in the latest run."""
+        raise NotImplementedError
+
+    def steps_of(self, events: list[Event]) -> list[NamedStep]:
+        """Events as steps that are named alike in every process."""
+        raise NotImplementedError
+
+    def path_of(self, steps: Sequence[NamedStep]) -> list[Event]:
+        """The path that makes these steps."""
+        raise NotImplementedError
+
+    def precedes(self, thread: int, other: int) -> bool:
+        """An order of the threads that is the same in every process."""
         raise NotImplementedError
 
     def stable_names(self, event: Event) -> tuple[str, str]:

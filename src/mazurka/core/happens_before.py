@@ -36,62 +36,41 @@ class HappensBefore:
 
     def extend(self, event: Event) -> None:
         """Add the next event: its clock, and the earlier events that it is in a race with."""
+        self.put_back(event)
+        event.index = len(self.of_thread[event.thread])
+        previous = event.previous
+        if previous is None:
+            event.clock = NO_CLOCK
+        elif event.index > 1:
+            event.clock = previous.clock
+        else:
+            event.clock = joined(NO_CLOCK, previous)
+        if event.location >= 0:
+            find_order(event)
+        elif event.kind == JOIN:
+            event.clock = joined(event.clock, self.latest_of(event.choice))
+
+    def put_back(self, event: Event) -> None:
+        """Add the next event, of which it is known what happens before it."""
         thread = event.thread
         self.know_thread(thread)
         siblings = self.of_thread[thread]
         event.position = len(self.events)
-        if siblings:
-            previous: Event | None = siblings[-1]
-            event.clock = siblings[-1].clock
-        else:
-            previous = self.spawn_of_thread[thread]
-            event.clock = NO_CLOCK if previous is None else joined(NO_CLOCK, previous)
-        event.previous = previous
+        event.previous = siblings[-1] if siblings else self.spawn_of_thread[thread]
         siblings.append(event)
-        event.index = len(siblings)
-        if event.location >= 0:
-            self.access(event)
+        location = event.location
+        if location >= 0:
+            grow(self.last_access, location)
+            grow(self.last_change, location)
+            event.previous_access = self.last_access[location]
+            event.previous_change = self.last_change[location]
+            self.last_access[location] = event
+            if event.mode != READ:
+                self.last_change[location] = event
         elif event.kind == SPAWN:
             self.know_thread(event.choice)
             self.spawn_of_thread[event.choice] = event
-        elif event.kind == JOIN:
-            event.clock = joined(event.clock, self.latest_of(event.choice))
         self.events.append(event)
-
-    def access(self, event: Event) -> None:
-        """Order an access after the earlier ones that it depends on.
-
-        Those are met from the latest to the earliest; one that is not yet in the clock is adjacent
-        to the event, hence in a race with it. The last write happens after everything before it.
-        """
-        location = event.location
-        grow(self.last_access, location)
-        grow(self.last_change, location)
-        event.previous_access = self.last_access[location]
-        event.previous_change = self.last_change[location]
-        mode = event.mode
-        thread = event.thread
-        races = NO_EVENTS
-        clock = event.clock
-        other = event.previous_change if mode == READ else event.previous_access
-        while other is not None:
-            other_mode = other.mode
-            if (mode != other_mode or mode == WRITE) and other.thread != thread:
-                known = clock[other.thread] if other.thread < len(clock) else 0
-                if other.index > known:
-                    clock = joined(clock, other)
-                    if races is NO_EVENTS:
-                        races = [other]
-                    else:
-                        races.append(other)
-            if other_mode == WRITE:
-                break
-            other = other.previous_change if mode == READ else other.previous_access
-        event.clock = clock
-        event.races = races
-        self.last_access[location] = event
-        if mode != READ:
-            self.last_change[location] = event
 
     def latest_of(self, thread: int) -> Event:
         """The last event of a thread; the one that spawned it if it has none."""
@@ -126,6 +105,34 @@ def joined(clock: list[int], event: Event) -> list[int]:
     if event.index > result[event.thread]:
         result[event.thread] = event.index
     return result
+
+
+def find_order(event: Event) -> None:
+    """Order an access after the earlier ones that it depends on.
+
+    Those are met from the latest to the earliest; one that is not yet in the clock is adjacent to
+    the event, hence in a race with it. The last write happens after everything before it.
+    """
+    mode = event.mode
+    thread = event.thread
+    races = NO_EVENTS
+    clock = event.clock
+    other = event.previous_change if mode == READ else event.previous_access
+    while other is not None:
+        other_mode = other.mode
+        if (mode != other_mode or mode == WRITE) and other.thread != thread:
+            known = clock[other.thread] if other.thread < len(clock) else 0
+            if other.index > known:
+                clock = joined(clock, other)
+                if races is NO_EVENTS:
+                    races = [other]
+                else:
+                    races.append(other)
+        if other_mode == WRITE:
+            break
+        other = other.previous_change if mode == READ else other.previous_access
+    event.clock = clock
+    event.races = races
 
 
 def happens_before(event: Event, later: Event) -> bool:

@@ -17,6 +17,8 @@ STUCK = "stuck"
 
 FORMAT = 1
 
+NamedStep = tuple[str, str, int]  # thread, operation, choice: names that hold in every process
+
 
 class MazurkaError(Exception):
     """A mistake in how Mazurka is used; the message says what to do."""
@@ -37,7 +39,7 @@ class Step:
 class Schedule:
     """The steps that lead to a failure, in names that hold in every run of the program."""
 
-    steps: tuple[tuple[str, str, int], ...]  # thread, operation, choice
+    steps: tuple[NamedStep, ...]
     program: str = ""
     failure: str = ""  # the kind
     message: str = ""
@@ -46,7 +48,7 @@ class Schedule:
     def to_json(self) -> str:
         """A text that is small even for a thread that goes round in a loop: every distinct step
         is written once, and runs of equal steps are counted."""
-        table: dict[tuple[str, str, int], int] = {}
+        table: dict[NamedStep, int] = {}
         runs: list[list[int]] = []
         for step in self.steps:
             number = table.setdefault(step, len(table))

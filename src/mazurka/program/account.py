@@ -143,12 +143,8 @@ def account_of(execution: Execution) -> Failure:
 
 
 def schedule_of(execution: Execution, kind: str, message: str, length: int) -> Schedule:
-    steps = []
-    for event in execution.events[:length]:
-        choice = event.choice if event.kind == CHOOSE else 0
-        thread = RUNTIME.threads[event.thread].name
-        steps.append((thread, RUNTIME.operation_name(event), choice))
     options = {"independent_adds": RUNTIME.independent_adds, "max_events": RUNTIME.max_events}
+    steps = execution.steps_of(execution.events[:length])
     return Schedule(tuple(steps), "", kind, message, options)
 
 

@@ -1,11 +1,11 @@
 """A Python program as something that a search can steer."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from mazurka.core.event import Event
 from mazurka.core.execution import BLOCKED, COMPLETE, REDUNDANT, Execution
-from mazurka.core.operation import JOIN, NONE, UNKNOWN, may_block, mode_when_enabled
-from mazurka.core.result import Failure, MazurkaError, Schedule
+from mazurka.core.operation import CHOOSE, JOIN, NONE, UNKNOWN, may_block, mode_when_enabled
+from mazurka.core.result import Failure, MazurkaError, NamedStep, Schedule
 from mazurka.program.account import account_of, account_of_change
 from mazurka.program.runtime import INTERRUPTED, NOTHING, RUNTIME, Stuck
 from mazurka.program.thread import Thread
@@ -32,14 +32,7 @@ class PythonExecution(Execution):
 
     def follow(self, schedule: Schedule) -> None:
         """Run the steps of a schedule, which names threads and objects as people do."""
-        threads = {name for name, _, _ in schedule.steps}
-        ids = {name: RUNTIME.thread_called(name) for name in sorted(threads)}
-        path = []
-        for name, operation, choice in schedule.steps:
-            step = Event(ids[name], UNKNOWN, -1, NONE, operation, None)
-            step.choice = choice
-            path.append(step)
-        self.run(0, path, [])
+        self.run(0, self.path_of(schedule.steps), [])
         divergence = RUNTIME.divergence
         if divergence is not None:
             name = RUNTIME.threads[divergence.thread].name
@@ -109,6 +102,29 @@ class PythonExecution(Execution):
 
     def outcome(self) -> object:
         return RUNTIME.threads[0].result
+
+    def steps_of(self, events: list[Event]) -> list[NamedStep]:
+        return [
+            (
+                RUNTIME.threads[event.thread].name,
+                RUNTIME.operation_name(event),
+                event.choice if event.kind == CHOOSE else 0,
+            )
+            for event in events
+        ]
+
+    def path_of(self, steps: Sequence[NamedStep]) -> list[Event]:
+        threads = {name for name, _, _ in steps}
+        ids = {name: RUNTIME.thread_called(name) for name in sorted(threads)}
+        path = []
+        for name, operation, choice in steps:
+            step = Event(ids[name], UNKNOWN, -1, NONE, operation, None)
+            step.choice = choice
+            path.append(step)
+        return path
+
+    def precedes(self, thread: int, other: int) -> bool:
+        return RUNTIME.threads[thread].lineage < RUNTIME.threads[other].lineage
 
     def stable_names(self, event: Event) -> tuple[str, str]:
         return RUNTIME.threads[event.thread].name, RUNTIME.place_name(event)

@@ -347,7 +347,9 @@ class Runtime(Registry):
             event.first = thread.first
             event.second = thread.second
             self.position = position + 1
-            return self.apply(thread)
+            result = self.apply(thread)
+            event.after = cell.value
+            return result
         if position >= self.max_events:
             self.stop(TOO_LONG)
         event = self.new_event(thread)
@@ -517,21 +519,25 @@ class Runtime(Registry):
 
     def goes_on(self, thread: Thread) -> bool:
         """Whether it is still the turn of the thread that stepped last."""
-        if thread is not self.recent or self.record_enabled:
+        if thread is not self.recent or self.record_enabled or can_wait(thread.kind):
             return False
         if self.position >= self.path_end:
             return self.can_step(thread)
         return self.expected_step().thread == thread.id and self.enabled(thread)
 
     def free_choice(self) -> Thread | None:
-        """The thread that stepped last as long as it can, else the first that can."""
+        """The thread that stepped last as long as it can, else the first that can; awaits come
+        when nothing else can be done, since adds that come later might have disabled them."""
         recent = self.recent
-        if recent is not None and self.can_step(recent):
+        if recent is not None and not can_wait(recent.kind) and self.can_step(recent):
             return recent
+        ready: Thread | None = None
         for thread in self.live:
-            if self.can_step(thread):
-                return thread
-        return None
+            if (ready is None or not can_wait(thread.kind)) and self.can_step(thread):
+                if not can_wait(thread.kind):
+                    return thread
+                ready = thread
+        return ready
 
     def can_step(self, thread: Thread) -> bool:
         """Whether a thread may make the next free step; settles its choice if it has one."""
@@ -636,6 +642,11 @@ class Runtime(Registry):
             f"'{VERBS[kind]}' was called from a predicate or from another OS thread: a predicate "
             "must be a function of the value alone, and threads are made with mazurka.spawn"
         )
+
+
+def can_wait(kind: int) -> bool:
+    """Whether an operation is an await of a value."""
+    return kind == AWAIT or kind == AWAIT_EXCHANGE
 
 
 class SharedObject(Cell):

@@ -48,6 +48,7 @@ class Thread:
     def __init__(self, id: int, name: str) -> None:
         self.id = id
         self.name = name  # which child of which: "0.2.1"
+        self.lineage = [int(order) for order in name.split(".")]
         self.child_ids: list[int] = []  # of the children ever seen, in order
         self.object_ids: list[int] = []  # the locations of the objects it ever made
         self.greenlet: Any = None
