@@ -19,8 +19,12 @@ class Guide:
         """A new event has come."""
         raise NotImplementedError
 
+    def watches(self, location: int) -> bool:
+        """Whether some thread might have to sleep rather than access a location now."""
+        raise NotImplementedError
+
     def asleep(self, thread: int, location: int, mode: int) -> bool:
-        """Whether a thread must not access a location in this way now."""
+        """Whether a thread must not access a location that is watched in this way now."""
         raise NotImplementedError
 
 

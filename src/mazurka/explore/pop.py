@@ -201,15 +201,15 @@ class Pop(Guide):
                 other is not None and other.mode == event.mode and other.after_head
             )
 
+    def watches(self, location: int) -> bool:
+        last_access = self.order.last_access
+        latest = last_access[location] if location < len(last_access) else None
+        return latest is not None and latest.after_head
+
     def asleep(self, thread: int, location: int, mode: int) -> bool:
         """Whether an access would complete a schedule that comes before one in E."""
-        order = self.order
-        if location >= len(order.last_access):
-            return False
-        latest = order.last_access[location]
-        if latest is None or not latest.after_head or latest.mode != mode:
-            return False
-        return self.comes_too_early(thread, mode, order.latest_of(thread), latest, None)
+        latest = self.order.last_access[location]
+        return self.comes_too_early(thread, mode, self.order.latest_of(thread), latest, None)
 
     def is_avoided(self, race: Race, explored: Explored) -> bool:
         """Whether a schedule contains one that comes before a schedule in E1 (line 7)."""
@@ -279,13 +279,21 @@ class Pop(Guide):
                 for earlier in event.races:
                     if earlier.mark == FREE:
                         self.note_race(earlier, event)
-        for waiting in self.execution.waiting + self.execution.sleeping:
-            if may_block(waiting.kind) and waiting.location < len(self.order.last_access):
-                self.order.know_thread(waiting.thread)
-                waiting.index = len(self.order.of_thread[waiting.thread]) + 1
-                latest = self.order.last_access[waiting.location]
-                previous = self.order.latest_of(waiting.thread)
-                self.note_blocking(waiting, previous, latest, len(events))
+        for waiting in self.execution.waiting:
+            self.note_waiting(waiting)
+        for sleeping in self.execution.sleeping:
+            self.note_waiting(sleeping)
+
+    def note_waiting(self, waiting: Event) -> None:
+        """The races of an operation that has not happened."""
+        order = self.order
+        if may_block(waiting.kind) and waiting.location < len(order.last_access):
+            order.know_thread(waiting.thread)
+            waiting.index = len(order.of_thread[waiting.thread]) + 1
+            latest = order.last_access[waiting.location]
+            self.note_blocking(
+                waiting, order.latest_of(waiting.thread), latest, len(order.events)
+            )
 
     def note_race(self, earlier: Event, event: Event) -> None:
         """A race with an event that has happened."""

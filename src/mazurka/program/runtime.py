@@ -543,8 +543,15 @@ class Runtime(Registry):
         """Whether a thread may make the next free step; settles its choice if it has one."""
         if not self.enabled(thread):
             return False
-        if self.guide is not None and thread.cell.location >= 0 and self.kept_asleep(thread):
-            return False
+        location = thread.cell.location
+        guide = self.guide
+        if location >= 0 and guide is not None and guide.watches(location):
+            running = self.current
+            self.current = None  # asking for the mode may call the user's guards
+            mode = self.mode_of(thread)
+            self.current = running
+            if guide.asleep(thread.id, location, mode):
+                return False
         if thread.kind != CHOOSE:
             return not self.sleep or not self.asleep(thread, 0)
         for choice in range(thread.alternatives):
@@ -558,14 +565,6 @@ class Runtime(Registry):
             if event.thread == thread.id and (thread.kind != CHOOSE or event.choice == choice):
                 return True
         return False
-
-    def kept_asleep(self, thread: Thread) -> bool:
-        guide = self.guide
-        running = self.current
-        self.current = None  # asking for the mode may call the user's guards
-        mode = self.mode_of(thread)
-        self.current = running
-        return guide is not None and guide.asleep(thread.id, thread.cell.location, mode)
 
     def enabled(self, thread: Thread) -> bool:
         if thread.finished or thread.gave_up:
