@@ -5,11 +5,11 @@ import functools
 import gc
 import inspect
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, ParamSpec, overload
 
-from mazurka.core.part import WHOLE
+from mazurka.core.part import WHOLE, Part
 from mazurka.core.result import NONDETERMINISM, Failure, MazurkaError, Result, Schedule
 from mazurka.explore.naive import NaiveSearch
 from mazurka.explore.optimal import OptimalDpor
@@ -22,11 +22,11 @@ from mazurka.program.runtime import RUNTIME
 from mazurka.program.source import COMPILED as COMPILED
 from mazurka.report.text import result_text
 
-ALGORITHMS: dict[str, Callable[[Search], Any]] = {
-    "optimal": OptimalDpor,
-    "pop": lambda search: Pop(search, [WHOLE]),
-    "source": SourceDpor,
-    "naive": NaiveSearch,
+ALGORITHMS: dict[str, Callable[[Search], bool]] = {
+    "optimal": lambda search: OptimalDpor(search).explore(),
+    "pop": lambda search: Pop(search, [WHOLE]).explore(),
+    "source": lambda search: SourceDpor(search).explore(),
+    "naive": lambda search: NaiveSearch(search).explore(),
 }
 
 P = ParamSpec("P")
@@ -61,31 +61,71 @@ def explore(
 ) -> Result:
     """Run a program once for every behaviour that differs.
 
-    `algorithm`: "optimal" (one execution for each trace), "source" (may meet redundant executions)
-    or "naive" (every interleaving). `max_executions` and `time_limit` (seconds) end the search
-    early: the verdict is then "incomplete". `stop_on_failure=False` goes on and collects every
-    failing execution. `independent_adds=False` explores the orders of `Atomic.add`s too.
+    `algorithm`: "pop" or "optimal" (one execution for each trace), "source" (may meet redundant
+    executions) or "naive" (every interleaving). `max_executions` and `time_limit` (seconds) end the
+    search early: the verdict is then "incomplete". `stop_on_failure=False` goes on and collects
+    every failing execution. `independent_adds=False` explores the orders of `Atomic.add`s too.
     `max_events` is the number of steps after which an execution counts as endless, `step_limit` the
     seconds that a thread may take from one step to the next.
     """
     check_options(program, algorithm, max_executions, time_limit, max_events, step_limit)
     result = Result(algorithm=algorithm)
     execution = PythonExecution(program, independent_adds, max_events, algorithm == "naive")
-    try:
-        with guarded(step_limit), rare_collections():
-            search = Search(
-                execution, result, stop_on_failure, max_executions, time_limit, progress
-            )
-            everything = search.repeats_itself() and ALGORITHMS[algorithm](search).explore()
-    finally:
-        RUNTIME.close()
-    result.seconds = search.seconds()
-    result.outcomes.update(search.outcomes)
+    search = Search(execution, result, stop_on_failure, max_executions, time_limit, progress)
+    everything = run_search(search, ALGORITHMS[algorithm], step_limit)
     if result.failures:
         result.verdict = "failed"
     elif everything:
         result.verdict = "verified"
     return result
+
+
+def explore_parts(
+    program: Callable[[], object],
+    parts: Sequence[Part],
+    *,
+    max_executions: int | None = None,
+    time_limit: float | None = None,
+    stop_on_failure: bool = True,
+    independent_adds: bool = True,
+    max_events: int = DEFAULT_MAX_EVENTS,
+    step_limit: float = DEFAULT_STEP_LIMIT,
+) -> tuple[Result, list[Part]]:
+    """Explore some parts of a program with POP, and give what is left of them.
+
+    `[WHOLE]` is the whole program. The parts that one search leaves can be taken up by others, in
+    other processes, in any order: no execution is explored by two of them. The verdict of a part is
+    never "verified": the program is verified once nothing is left of any part.
+    """
+    check_options(program, "pop", max_executions, time_limit, max_events, step_limit)
+    result = Result(algorithm="pop")
+    execution = PythonExecution(program, independent_adds, max_events, False)
+    search = Search(execution, result, stop_on_failure, max_executions, time_limit, None)
+    left: list[Part] = []
+
+    def explore(search: Search) -> bool:
+        pop = Pop(search, list(parts))
+        everything = pop.explore()
+        left.extend(pop.remaining())
+        return everything
+
+    if run_search(search, explore, step_limit):
+        result.reason = "only parts of the program were explored"
+    if result.failures:
+        result.verdict = "failed"
+    return result, left
+
+
+def run_search(search: Search, explore: Callable[[Search], bool], step_limit: float) -> bool:
+    """Run a search to its end; whether it has seen everything."""
+    try:
+        with guarded(step_limit), rare_collections():
+            everything = search.repeats_itself() and explore(search)
+    finally:
+        RUNTIME.close()
+    search.result.seconds = search.seconds()
+    search.result.outcomes.update(search.outcomes)
+    return everything
 
 
 @contextmanager

@@ -15,9 +15,10 @@ that was made below the schedule. docs/pop.md has the proofs, and says what is d
 operations that may block.
 """
 
+from collections.abc import Iterator
 from typing import Final
 
-from mazurka.core.event import Event, copy_of
+from mazurka.core.event import NO_CLOCK, Event, copy_of
 from mazurka.core.execution import Guide
 from mazurka.core.happens_before import HappensBefore, is_or_happens_before, joined
 from mazurka.core.operation import ADD, BLOCKED, READ, WRITE, may_block, outcome
@@ -46,6 +47,8 @@ class Race:
         self.clock = clock
         self.end = end  # the schedule is made of events before this position
         self.latest: Event | None = None  # the access of its location before it
+        self.others: Iterator[list[Event]] | None = None  # adds that may be taken along instead
+        self.first_node = 0  # for those
 
     def takes(self, event: Event) -> bool:
         """Whether the schedule takes along an event that is `earlier` or stands after it."""
@@ -96,7 +99,7 @@ class Pop(Guide):
                 if not explored.races:
                     self.leave()
                 elif self.is_avoided(explored.races[-1], explored):
-                    explored.races.pop()
+                    self.take_off(explored)
                 elif not self.reverse(explored.races[-1], explored):
                     return False
         return True
@@ -108,7 +111,7 @@ class Pop(Guide):
         going_on = self.run(0, path, list(part.marks))
         if self.search.counted > counted:
             self.parts.pop()
-            self.remember_races(going_on)
+            self.remember_races()
         return going_on
 
     def reverse(self, race: Race, explored: Explored) -> bool:
@@ -126,8 +129,8 @@ class Pop(Guide):
         counted = self.search.counted
         going_on = self.run(len(current), [race.head], [HEAD])
         if self.search.counted > counted:
-            explored.races.pop()
-            self.remember_races(going_on)
+            self.take_off(explored)
+            self.remember_races()
         return going_on
 
     def run(self, keep: int, path: list[Event], marks: list[int]) -> bool:
@@ -135,9 +138,9 @@ class Pop(Guide):
         self.marks = marks
         return self.search.run(keep, path, [])
 
-    def remember_races(self, going_on: bool) -> None:
-        if self.execution.failed and not going_on:
-            return  # it may have been broken off
+    def remember_races(self) -> None:
+        if len(self.order.events) != len(self.execution.events):
+            return  # the program did not repeat itself, which ends the search
         self.find_races(max(0, self.keep + len(self.marks) - 1))
         if self.races:
             self.stack.append(Explored(self.execution.events.copy(), self.races))
@@ -162,13 +165,22 @@ class Pop(Guide):
             below.in_place = min(below.in_place, left.lowest)
             below.lowest = min(below.lowest, left.lowest)
 
+    def take_off(self, explored: Explored) -> None:
+        """The deepest race is done with; it may come again with other adds."""
+        race = explored.races.pop()
+        following = with_other_adds(race, explored.events)
+        if following is not None:
+            explored.races.append(following)
+
     def remaining(self) -> list[Part]:
-        """What is left to explore of a search that was ended."""
+        """What is left to explore when the search was ended: it cannot go on itself then."""
         left = list(self.parts)
         for explored in self.stack:
-            for race in explored.races:
+            while explored.races:
+                race = explored.races[-1]
                 if not self.is_avoided(race, explored):
                     left.append(self.part_of(race, explored.events))
+                self.take_off(explored)
         return left
 
     def part_of(self, race: Race, events: list[Event]) -> Part:
@@ -291,16 +303,15 @@ class Pop(Guide):
             order.know_thread(waiting.thread)
             waiting.index = len(order.of_thread[waiting.thread]) + 1
             latest = order.last_access[waiting.location]
-            self.note_blocking(
-                waiting, order.latest_of(waiting.thread), latest, len(order.events)
-            )
+            self.note_blocking(waiting, order.latest_of(waiting.thread), latest, len(order.events))
 
     def note_race(self, earlier: Event, event: Event) -> None:
         """A race with an event that has happened."""
         head = moved_before(self.order, event, earlier, event.position)
         race = Race(earlier, head, event.previous, event.clock, event.position)
         race.latest = event.previous_access
-        self.note_if_fresh(race)
+        if is_fresh(race, self.execution.events):
+            self.note(race)
 
     def note_alternatives(self, event: Event) -> None:
         """A data choice is in a race with the same step that takes another value."""
@@ -309,16 +320,6 @@ class Pop(Guide):
                 if choice != event.choice:
                     other = chosen_otherwise(event, choice)
                     self.note(Race(event, other, event.previous, event.clock, event.position + 1))
-
-    def note_if_fresh(self, race: Race) -> None:
-        """Note a race if its schedule takes along all heads after `earlier`."""
-        event = self.execution.events[race.end - 1]
-        head = event if event.mark == HEAD else event.last_head
-        while head is not None and head.position > race.position:
-            if not race.takes(head):
-                return
-            head = head.last_head
-        self.note(race)
 
     def note(self, race: Race) -> None:
         """Keep the races sorted by where they branch off."""
@@ -345,7 +346,7 @@ class Pop(Guide):
                     return  # all that is earlier happens before the thread got here, too
             elif earlier.mode == WRITE:
                 if earlier.mark == FREE:
-                    self.note_enabled(event, previous, latest, earlier, [])
+                    self.note_enabled(event, previous, latest, earlier, None)
                 if earlier.position < self.first_node and (
                     previous is None or previous.position < self.first_node
                 ):
@@ -354,8 +355,7 @@ class Pop(Guide):
                 adds = adds_beside(self.order, earlier, end)
                 adds.reverse()
                 if can_be_enabled(event, earlier.before, adds):
-                    for selection in selections(adds, previous):
-                        self.note_enabled(event, previous, latest, earlier, selection)
+                    self.note_enabled(event, previous, latest, earlier, selections(adds, previous))
             earlier = earlier.previous_access
 
     def note_enabled(
@@ -364,37 +364,78 @@ class Pop(Guide):
         previous: Event | None,
         latest: Event | None,
         earlier: Event,
-        adds: list[Event],
+        others: Iterator[list[Event]] | None,
     ) -> None:
-        """The race of an operation with a change, if it is enabled without, after some adds."""
-        value = sum_of(earlier.before, adds)
-        if outcome(event.kind, value, event.first, event.second) == BLOCKED:
-            return
-        node = earlier.position
-        clock: list[int] = []
-        if previous is not None:
-            node = max(node, previous.position)
-            clock = previous.clock if event.index > 1 else joined([], previous)
-        for add in adds:
-            node = max(node, add.position)
-            clock = joined(clock, add)
-        if node >= self.first_node:
-            race = Race(earlier, event, previous, clock, node + 1)
-            race.latest = latest
-            self.note_if_fresh(race)
+        """The race of an operation with a change, if it is enabled without."""
+        race = Race(earlier, event, previous, NO_CLOCK, 0)
+        race.latest = latest
+        race.first_node = self.first_node
+        race.others = others
+        events = self.execution.events
+        found = after_adds(race, events, []) if others is None else with_other_adds(race, events)
+        if found is not None:
+            self.note(found)
 
 
-def selections(adds: list[Event], previous: Event | None) -> list[list[Event]]:
+def is_fresh(race: Race, events: list[Event]) -> bool:
+    """Whether a schedule takes along all heads after `earlier`."""
+    event = events[race.end - 1]
+    head = event if event.mark == HEAD else event.last_head
+    while head is not None and head.position > race.position:
+        if not race.takes(head):
+            return False
+        head = head.last_head
+    return True
+
+
+def with_other_adds(race: Race, events: list[Event]) -> Race | None:
+    """The same race with the next selection of adds for which it is to be reversed, if any."""
+    if race.others is not None:
+        for adds in race.others:
+            found = after_adds(race, events, adds)
+            if found is not None:
+                return found
+    return None
+
+
+def after_adds(race: Race, events: list[Event], adds: list[Event]) -> Race | None:
+    """The same race if its head is enabled without `earlier` and after some adds. The node that it
+    belongs to must be of the latest run, and the head fresh there."""
+    earlier = events[race.position]
+    head = race.head
+    previous = race.previous
+    value = sum_of(earlier.before, adds)
+    if outcome(head.kind, value, head.first, head.second) == BLOCKED:
+        return None
+    node = race.position
+    clock = NO_CLOCK
+    if previous is not None:
+        node = max(node, previous.position)
+        clock = previous.clock if head.index > 1 else joined(NO_CLOCK, previous)
+    for add in adds:
+        node = max(node, add.position)
+        clock = joined(clock, add)
+    if node < race.first_node:
+        return None
+    found = Race(earlier, head, previous, clock, node + 1)
+    found.latest = race.latest
+    found.others = race.others
+    found.first_node = race.first_node
+    return found if is_fresh(found, events) else None
+
+
+def selections(adds: list[Event], previous: Event | None) -> Iterator[list[Event]]:
     """The sets of adds, in their order, that may have come when a thread that comes from `previous`
     makes its next step: with all adds that happen before one of them, or before `previous`."""
-    found: list[list[Event]] = [[]]
-    for add in adds:
-        before = [other for other in adds if other is not add and is_or_happens_before(other, add)]
-        larger = [
-            [*selection, add]
-            for selection in found
-            if all(other in selection for other in before)
-        ]
-        needed = previous is not None and is_or_happens_before(add, previous)
-        found = larger if needed else found + larger
-    return found
+    stack: list[tuple[int, list[Event]]] = [(0, [])]
+    while stack:
+        place, chosen = stack.pop()
+        if place == len(adds):
+            yield chosen
+            continue
+        add = adds[place]
+        before = [other for other in adds[:place] if is_or_happens_before(other, add)]
+        if all(other in chosen for other in before):
+            stack.append((place + 1, [*chosen, add]))
+        if previous is None or not is_or_happens_before(add, previous):
+            stack.append((place + 1, chosen))

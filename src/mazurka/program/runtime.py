@@ -519,24 +519,25 @@ class Runtime(Registry):
 
     def goes_on(self, thread: Thread) -> bool:
         """Whether it is still the turn of the thread that stepped last."""
-        if thread is not self.recent or self.record_enabled or can_wait(thread.kind):
+        if thread is not self.recent or self.record_enabled or is_await(thread.kind):
             return False
         if self.position >= self.path_end:
             return self.can_step(thread)
         return self.expected_step().thread == thread.id and self.enabled(thread)
 
     def free_choice(self) -> Thread | None:
-        """The thread that stepped last as long as it can, else the first that can; awaits come
-        when nothing else can be done, since adds that come later might have disabled them."""
+        """The thread that stepped last as long as it can, else the first that can. Awaits come
+        when nothing else can be done, since what comes later might have disabled them."""
         recent = self.recent
-        if recent is not None and not can_wait(recent.kind) and self.can_step(recent):
+        if recent is not None and not is_await(recent.kind) and self.can_step(recent):
             return recent
         ready: Thread | None = None
         for thread in self.live:
-            if (ready is None or not can_wait(thread.kind)) and self.can_step(thread):
-                if not can_wait(thread.kind):
+            if not is_await(thread.kind):
+                if self.can_step(thread):
                     return thread
-                ready = thread
+            elif (ready is None or thread.kind < ready.kind) and self.can_step(thread):
+                ready = thread  # an await that changes nothing is better than an exchange
         return ready
 
     def can_step(self, thread: Thread) -> bool:
@@ -643,7 +644,7 @@ class Runtime(Registry):
         )
 
 
-def can_wait(kind: int) -> bool:
+def is_await(kind: int) -> bool:
     """Whether an operation is an await of a value."""
     return kind == AWAIT or kind == AWAIT_EXCHANGE
 
