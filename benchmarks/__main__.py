@@ -1,4 +1,4 @@
-"""The command line: ``python -m benchmarks list | run | table``."""
+"""The command line: ``python -m benchmarks list | run | table | halves``."""
 
 import sys
 from collections import Counter
@@ -9,15 +9,20 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.comparison import STYLES, Comparison, compare, render, why_skipped
+from benchmarks.halves import explore_in_halves
 from benchmarks.measure import Measurement, measure
 from benchmarks.paper import TABLES, measured_parameters, rows
 from benchmarks.registry import BENCHMARKS, parse
 
-ALGORITHMS = ("optimal", "pop", "source", "naive")
+ALGORITHMS = ("pop", "optimal", "source", "naive")
 PIPE_WIDTH = 120  # where there is no terminal to ask
 
-algorithm_option = click.option(
-    "--algorithm", type=click.Choice(ALGORITHMS), default="optimal", show_default=True
+max_executions_option = click.option(
+    "--max-executions",
+    type=click.IntRange(min=1),
+    default=300_000,
+    show_default=True,
+    help="Skip rows for which the paper has more, and stop ours there.",
 )
 
 
@@ -57,7 +62,7 @@ def list_benchmarks() -> None:
 
 @main.command()
 @click.argument("program", metavar="'NAME(PARAMETER,...)'")
-@algorithm_option
+@click.option("--algorithm", type=click.Choice(ALGORITHMS), default="pop", show_default=True)
 @click.option("--max-executions", type=click.IntRange(min=1), help="Stop after so many.")
 @click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), help="In seconds.")
 @click.option("--no-independent-adds", is_flag=True, help="Let two adds conflict.")
@@ -91,28 +96,53 @@ def summary(name: str, measured: Measurement) -> str:
 
 @main.command()
 @click.argument("name", type=click.Choice(list(TABLES)))
-@algorithm_option
 @click.option(
-    "--max-executions",
-    type=click.IntRange(min=1),
-    default=300_000,
+    "--algorithm",
+    "algorithms",
+    type=click.Choice(ALGORITHMS),
+    multiple=True,
+    default=["pop"],
     show_default=True,
-    help="Skip rows for which the paper has more, and stop ours there.",
+    help="Give it twice to see two algorithms side by side.",
 )
-def table(name: str, algorithm: str, max_executions: int) -> None:
+@max_executions_option
+def table(name: str, algorithms: tuple[str, ...], max_executions: int) -> None:
     """Run the rows of a paper's table, and compare; exit code 1 when any of them differs."""
     console = open_console()
     comparisons = []
     for row in rows(name):
         reason = why_skipped(row, name, max_executions)
-        if reason:
-            comparisons.append(Comparison(row, "skipped", reason))
-            continue
-        with console.status(f"running {row}"):
-            comparisons.append(compare(row, algorithm, max_executions))
-    console.print(render(name, algorithm, comparisons))
+        for algorithm in algorithms:
+            if reason:
+                comparisons.append(Comparison(row, algorithm, "skipped", reason))
+                continue
+            with console.status(f"running {row} with {algorithm}"):
+                comparisons.append(compare(row, algorithm, max_executions))
+    console.print(render(name, comparisons))
     print_exceptions(console, comparisons)
     if any(comparison.status in ("DIFFERS", "FAILED") for comparison in comparisons):
+        sys.exit(1)
+
+
+@main.command()
+@click.argument("name", type=click.Choice(list(TABLES)))
+@max_executions_option
+def halves(name: str, max_executions: int) -> None:
+    """Explore the rows of a paper's table in two processes, half of the work each; exit code 1
+    when the total of any differs from the paper's count."""
+    differing = 0
+    for row in rows(name):
+        if row.independent_adds is False or why_skipped(row, name, max_executions):
+            continue
+        found = explore_in_halves(parse(str(row)))
+        same = found.total == row.executions
+        differing += not same
+        click.echo(
+            f"{row}: {found.first} executions, then {found.parts} parts in two processes:"
+            f" {found.halves[0]} + {found.halves[1]}; {found.total} in all, paper"
+            f" {row.executions}: {'match' if same else 'DIFFERS'}"
+        )
+    if differing:
         sys.exit(1)
 
 
@@ -121,7 +151,7 @@ def print_exceptions(console: Console, comparisons: list[Comparison]) -> None:
     for comparison in comparisons:
         if comparison.status != "match":
             style = STYLES[comparison.status]
-            name = f"{comparison.row} {comparison.row.setting}"
+            name = f"{comparison.row} {comparison.row.setting} {comparison.algorithm}"
             console.print(f"{comparison.status}: {name}: {comparison.reason}", style=style)
     totals = Counter(comparison.status for comparison in comparisons)
     console.print(", ".join(f"{status}: {total}" for status, total in totals.items()))

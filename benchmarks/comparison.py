@@ -7,7 +7,7 @@ from rich import box
 from rich.table import Table
 
 from benchmarks.measure import Measurement, RunFailed, measure_apart
-from benchmarks.paper import TABLES, PaperRow
+from benchmarks.paper import TABLES, PaperRow, paper_cost
 from benchmarks.registry import BENCHMARKS
 
 Status = Literal["match", "DIFFERS", "FAILED", "skipped"]
@@ -25,6 +25,7 @@ class Comparison:
     """A row of the paper, what became of it here, and why, where that needs saying."""
 
     row: PaperRow
+    algorithm: str
     status: Status
     reason: str = ""
     measured: Measurement | None = None
@@ -47,16 +48,16 @@ def compare(row: PaperRow, algorithm: str, budget: int) -> Comparison:
     try:
         measured = measure_apart(row, algorithm, budget)
     except RunFailed as failure:
-        return Comparison(row, "FAILED", str(failure))
+        return Comparison(row, algorithm, "FAILED", str(failure))
     reason = difference(row, measured)
-    return Comparison(row, "DIFFERS" if reason else "match", reason, measured)
+    return Comparison(row, algorithm, "DIFFERS" if reason else "match", reason, measured)
 
 
 def difference(row: PaperRow, measured: Measurement) -> str:
     """What differs from the paper; empty when nothing does."""
     if (measured.complete, measured.blocked) != (row.complete, row.blocked):
         return f"{measured.complete}+{measured.blocked} instead of {row.complete}+{row.blocked}"
-    if measured.algorithm == "optimal" and measured.redundant:
+    if measured.algorithm in ("optimal", "pop") and measured.redundant:
         return f"redundant executions: {measured.redundant}"
     # An await that blocks for ever is a failure here, so a paper's blocked executions may fail.
     expected = ("verified", "failed") if row.blocked else ("verified",)
@@ -65,22 +66,22 @@ def difference(row: PaperRow, measured: Measurement) -> str:
     return ""
 
 
-def render(table_name: str, algorithm: str, comparisons: list[Comparison]) -> Table:
-    """The comparison as a table; the paper's time and memory only for the algorithm that it ran."""
-    table = Table(title=f"{TABLES[table_name].title}, algorithm {algorithm}", box=box.SIMPLE_HEAD)
-    table.add_column("benchmark", no_wrap=True)
-    table.add_column("paper\nsetting", no_wrap=True)
+def render(table_name: str, comparisons: list[Comparison]) -> Table:
+    """The comparison as a table; the paper's time and memory are those of the same algorithm."""
+    table = Table(title=TABLES[table_name].title, box=box.SIMPLE_HEAD)
+    for heading in ("benchmark", "paper\nsetting", "algorithm"):
+        table.add_column(heading, no_wrap=True)
     for heading in ("paper", "ours"):
         table.add_column(f"{heading}\nexecutions", justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
     for heading in ("redundant", "CPU s", "peak MB", "paper\ns", "paper\nMB"):
         table.add_column(heading, justify="right", no_wrap=True)
     for comparison in comparisons:
-        table.add_row(*cells(comparison, with_paper_cost=algorithm == "optimal"))
+        table.add_row(*cells(table_name, comparison))
     return table
 
 
-def cells(comparison: Comparison, with_paper_cost: bool) -> list[str]:
+def cells(table_name: str, comparison: Comparison) -> list[str]:
     row, status, measured = comparison.row, comparison.status, comparison.measured
     ours = ["", "", "", ""]
     if measured is not None:
@@ -90,15 +91,16 @@ def cells(comparison: Comparison, with_paper_cost: bool) -> list[str]:
             f"{measured.cpu_seconds:.2f}",
             f"{measured.peak_rss_mb:.0f}",
         ]
-    paper_cost = (row.seconds, row.memory_mb) if with_paper_cost else (None, None)
+    cost = paper_cost(table_name, row, comparison.algorithm)
     return [
         str(row),
         row.setting,
+        comparison.algorithm,
         counts(row.complete, row.blocked),
         ours[0],
         f"[{STYLES[status]}]{status}[/]",
         *ours[1:],
-        *("" if cost is None else f"{cost:g}" for cost in paper_cost),
+        *("" if figure is None else f"{figure:g}" for figure in cost),
     ]
 
 

@@ -1,7 +1,7 @@
 """What the papers measured: their tables, from the CSV files in ``data``."""
 
 import csv
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -16,12 +16,14 @@ class PaperTable:
 
     ``column`` is the CSV column that tells those rows from the others. ``independent_adds`` maps
     its values to the setting of the search that they stand for, None where it makes no difference.
+    ``tools`` names the rows with the costs of an algorithm, where those are others.
     """
 
     title: str
     file: str
     column: str
     independent_adds: dict[str, bool | None]
+    tools: dict[str, str] = field(default_factory=dict)
 
 
 AWAIT_SETTINGS: dict[str, bool | None] = {"PLP+Await": False, "PLP+Await+IFAA": True}
@@ -32,6 +34,7 @@ TABLES = {
         "pop_table1.csv",
         "tool",
         {"Optimal": None},
+        {"optimal": "Optimal", "pop": "POP"},
     ),
     "awaiting-1": PaperTable(
         'Table I of "Awaiting for Godot"', "awaiting_table1.csv", "configuration", AWAIT_SETTINGS
@@ -72,21 +75,39 @@ class PaperRow:
 def rows(table_name: str) -> tuple[PaperRow, ...]:
     """The rows of a table that an optimal search can be compared with, in the paper's order."""
     table = TABLES[table_name]
+    return tuple(row for row in all_rows(table_name) if row.setting in table.independent_adds)
+
+
+@cache
+def all_rows(table_name: str) -> tuple[PaperRow, ...]:
+    table = TABLES[table_name]
     with (DATA / table.file).open(newline="") as file:
         return tuple(
             PaperRow(
                 benchmark=cells["benchmark"],
                 parameter=cells["parameter"],
                 setting=cells[table.column],
-                independent_adds=table.independent_adds[cells[table.column]],
+                independent_adds=table.independent_adds.get(cells[table.column]),
                 complete=whole(cells.get("complete", cells["executions"])),
                 blocked=whole(cells.get("blocked", "0")),
                 seconds=number(cells.get("time_s")),
                 memory_mb=number(cells.get("memory_mb")),
             )
             for cells in csv.DictReader(file)
-            if cells[table.column] in table.independent_adds
         )
+
+
+def paper_cost(table_name: str, row: PaperRow, algorithm: str) -> tuple[float | None, float | None]:
+    """The seconds and megabytes that the paper's implementation of an algorithm took for a row."""
+    tool = TABLES[table_name].tools.get(algorithm, row.setting if algorithm == "optimal" else "")
+    for other in all_rows(table_name):
+        if (other.benchmark, other.parameter, other.setting) == (
+            row.benchmark,
+            row.parameter,
+            tool,
+        ):
+            return other.seconds, other.memory_mb
+    return None, None
 
 
 def number(cell: str | None) -> float | None:

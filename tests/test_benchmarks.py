@@ -48,32 +48,38 @@ def flat(counts: dict[str, dict[str, int]]) -> list[tuple[str, int]]:
     ]
 
 
-def run_optimal(name: str, independent_adds: bool = True) -> Measurement:
-    return measure(parse(name), "optimal", None, None, independent_adds)
+OPTIMAL = ["optimal", "pop"]
+
+
+def run_optimal(name: str, algorithm: str, independent_adds: bool = True) -> Measurement:
+    return measure(parse(name), algorithm, None, None, independent_adds)
 
 
 def invoke(*arguments: str) -> Result:
     return CliRunner().invoke(command_line.main, arguments)
 
 
+@pytest.mark.parametrize("algorithm", OPTIMAL)
 @pytest.mark.parametrize(("name", "count"), flat(SMALL))
-def test_small_programs_have_the_known_counts(name: str, count: int) -> None:
-    measured = run_optimal(name)
+def test_small_programs_have_the_known_counts(name: str, count: int, algorithm: str) -> None:
+    measured = run_optimal(name, algorithm)
     assert (measured.complete, measured.blocked, measured.redundant) == (count, 0, 0)
     assert measured.verdict == "verified"
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("algorithm", OPTIMAL)
 @pytest.mark.parametrize(("name", "count"), flat(LARGE))
-def test_larger_programs_have_the_known_counts(name: str, count: int) -> None:
-    measured = run_optimal(name)
+def test_larger_programs_have_the_known_counts(name: str, count: int, algorithm: str) -> None:
+    measured = run_optimal(name, algorithm)
     assert (measured.complete, measured.blocked, measured.redundant) == (count, 0, 0)
     assert measured.verdict == "verified"
 
 
+@pytest.mark.parametrize("algorithm", OPTIMAL)
 @pytest.mark.parametrize("row", rows("awaiting-figures"), ids=lambda row: f"{row} {row.setting}")
-def test_figures_have_the_known_counts(row: PaperRow) -> None:
-    measured = run_optimal(str(row), independent_adds=bool(row.independent_adds))
+def test_figures_have_the_known_counts(row: PaperRow, algorithm: str) -> None:
+    measured = run_optimal(str(row), algorithm, bool(row.independent_adds))
     assert difference(row, measured) == ""
 
 
@@ -163,7 +169,7 @@ def test_table_compares_and_says_what_it_skips() -> None:
     result = invoke("table", "awaiting-1")
     assert result.exit_code == 0
     assert "match: 6" in result.output
-    assert "skipped: qspinlock(2) PLP+Await: no program for it yet" in result.output
+    assert "skipped: qspinlock(2) PLP+Await pop: no program for it yet" in result.output
 
 
 @pytest.mark.slow
@@ -174,25 +180,25 @@ def test_table_of_figures_matches() -> None:
 
 
 def test_table_skips_rows_over_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command_line, "compare", lambda row, *_: Comparison(row, "match"))
+    monkeypatch.setattr(command_line, "compare", lambda row, *_: Comparison(row, "pop", "match"))
     result = invoke("table", "pop-1", "--max-executions", "20000")
     assert result.exit_code == 0
-    assert "skipped: fib-bench(5) Optimal: over the budget of 20000 executions" in result.output
+    assert "skipped: fib-bench(5) Optimal pop: over the budget of 20000 executions" in result.output
     assert "skipped: fib-bench(4)" not in result.output
 
 
 def test_table_fails_when_a_row_differs_or_cannot_run(monkeypatch: pytest.MonkeyPatch) -> None:
     for status in ("DIFFERS", "FAILED"):
-        comparison = Comparison(rows("pop-1")[0], status, "a reason")
+        comparison = Comparison(rows("pop-1")[0], "pop", status, "a reason")
         monkeypatch.setattr(command_line, "compare", lambda *_, found=comparison: found)
         result = invoke("table", "pop-1", "--max-executions", "4")
         assert result.exit_code == 1
-        assert f"{status}: circular-buffer(7) Optimal: a reason" in result.output
+        assert f"{status}: circular-buffer(7) Optimal pop: a reason" in result.output
 
 
 def test_a_difference_is_named() -> None:
     row = next(row for row in rows("awaiting-figures") if str(row) == "figure-3")
-    measured = run_optimal("figure-3")
+    measured = run_optimal("figure-3", "pop")
     assert difference(row, measured) == ""
     assert difference(row, replace(measured, complete=5)) == "5+0 instead of 4+0"
     assert difference(row, replace(measured, redundant=1)) == "redundant executions: 1"

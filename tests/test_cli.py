@@ -163,7 +163,7 @@ def test_outcomes(write: Write) -> None:
     assert "Outcomes" not in run("check", "race.py::fine").stdout
 
 
-@pytest.mark.parametrize("algorithm", ["optimal", "source", "naive"])
+@pytest.mark.parametrize("algorithm", ["pop", "optimal", "source", "naive"])
 def test_algorithms(write: Write, algorithm: str) -> None:
     write("race.py", RACE)
     result = run("check", "race.py::race", "--algorithm", algorithm)
@@ -201,7 +201,7 @@ def test_json(write: Write) -> None:
     assert result.exit_code == 1
     document = json.loads(result.stdout)
     assert document["verdict"] == "failed"
-    assert document["algorithm"] == "optimal"
+    assert document["algorithm"] == "pop"
     assert document["executions"] == document["complete"]
     assert document["blocked"] == document["redundant"] == 0
     assert document["seconds"] > 0

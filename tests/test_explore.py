@@ -11,7 +11,7 @@ import mazurka
 from benchmarks.pop import lastzero
 from mazurka import Atomic, assume, choose, explore, spawn
 
-ALGORITHMS = ["optimal", "source", "naive"]
+ALGORITHMS = ["pop", "optimal", "source", "naive"]
 
 
 def store_buffering() -> tuple[int, int]:
@@ -36,8 +36,9 @@ def test_outcomes_are_everything_that_can_happen(algorithm: str) -> None:
     assert set(result.outcomes) == {(0, 1), (1, 0), (1, 1)}
 
 
-def test_optimal_explores_every_trace_once() -> None:
-    result = explore(store_buffering)
+@pytest.mark.parametrize("algorithm", ["pop", "optimal"])
+def test_optimal_searches_explore_every_trace_once(algorithm: str) -> None:
+    result = explore(store_buffering, algorithm=algorithm)
     assert (result.executions, result.complete, result.blocked, result.redundant) == (3, 3, 0, 0)
     assert result.outcomes == Counter({(0, 1): 1, (1, 0): 1, (1, 1): 1})
 
@@ -277,7 +278,7 @@ def test_progress_is_told() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"algorithm": "best"}, "no algorithm 'best'; choose one of optimal, source, naive"),
+        ({"algorithm": "best"}, "no algorithm 'best'; choose one of pop, optimal, source, naive"),
         ({"max_executions": 0}, "max_executions must be at least 1"),
         ({"time_limit": 0}, "time_limit must be more than 0"),
         ({"max_events": 0}, "max_events must be at least 1"),

@@ -23,8 +23,8 @@ from mazurka.program.source import COMPILED as COMPILED
 from mazurka.report.text import result_text
 
 ALGORITHMS: dict[str, Callable[[Search], bool]] = {
-    "optimal": lambda search: OptimalDpor(search).explore(),
     "pop": lambda search: Pop(search, [WHOLE]).explore(),
+    "optimal": lambda search: OptimalDpor(search).explore(),
     "source": lambda search: SourceDpor(search).explore(),
     "naive": lambda search: NaiveSearch(search).explore(),
 }
@@ -50,7 +50,7 @@ class CheckFailed(AssertionError):
 def explore(
     program: Callable[[], object],
     *,
-    algorithm: str = "optimal",
+    algorithm: str = "pop",
     max_executions: int | None = None,
     time_limit: float | None = None,
     stop_on_failure: bool = True,
@@ -255,7 +255,7 @@ def replay(
     """
     if isinstance(schedule, str):
         schedule = Schedule.from_json(schedule)
-    check_options(program, "optimal", None, None, 1, step_limit)
+    check_options(program, "pop", None, None, 1, step_limit)
     if schedule.failure == NONDETERMINISM:
         raise MazurkaError(
             "nondeterminism is a difference between two runs and cannot be replayed: "

@@ -15,6 +15,9 @@ REDUNDANT: Final = 2  # only threads in the sleep set could go on: explored befo
 class Guide:
     """Watches a run while it goes on, and may keep threads from making their next step."""
 
+    def __init__(self) -> None:
+        self.watching = False  # whether any location is to be watched
+
     def performed(self, event: Event) -> None:
         """A new event has come."""
         raise NotImplementedError

@@ -76,6 +76,7 @@ class Pop(Guide):
     """Explores parts of a program, one after the other."""
 
     def __init__(self, search: Search, parts: list[Part]) -> None:
+        super().__init__()
         self.search = search
         self.execution = search.execution
         self.execution.guide = self
@@ -208,10 +209,14 @@ class Pop(Guide):
             before = self.order.events[event.position - 1]
             event.last_head = before if before.mark == HEAD else before.last_head
         if event.mode == READ or event.mode == ADD:
-            other = event.previous_access
-            event.after_head = event.mark == HEAD or (
-                other is not None and other.mode == event.mode and other.after_head
-            )
+            if event.mark == HEAD:
+                event.after_head = True
+                self.watching = True
+            elif self.watching:
+                other = event.previous_access
+                event.after_head = (
+                    other is not None and other.mode == event.mode and other.after_head
+                )
 
     def watches(self, location: int) -> bool:
         last_access = self.order.last_access
@@ -316,7 +321,7 @@ class Pop(Guide):
     def note_alternatives(self, event: Event) -> None:
         """A data choice is in a race with the same step that takes another value."""
         if event.mark == FREE:
-            for choice in range(event.alternatives):
+            for choice in range(event.alternatives - 1, -1, -1):  # the last one goes first
                 if choice != event.choice:
                     other = chosen_otherwise(event, choice)
                     self.note(Race(event, other, event.previous, event.clock, event.position + 1))
@@ -339,6 +344,8 @@ class Pop(Guide):
 
         Those belong to the node where all that the schedule takes along has happened.
         """
+        events = self.execution.events
+        race: Race | None
         earlier = latest
         while earlier is not None:
             if previous is not None and is_or_happens_before(earlier, previous):
@@ -346,7 +353,10 @@ class Pop(Guide):
                     return  # all that is earlier happens before the thread got here, too
             elif earlier.mode == WRITE:
                 if earlier.mark == FREE:
-                    self.note_enabled(event, previous, latest, earlier, None)
+                    race = enabled_race(events, earlier, event, previous, [], self.first_node)
+                    if race is not None:
+                        race.latest = latest
+                        self.note(race)
                 if earlier.position < self.first_node and (
                     previous is None or previous.position < self.first_node
                 ):
@@ -355,26 +365,14 @@ class Pop(Guide):
                 adds = adds_beside(self.order, earlier, end)
                 adds.reverse()
                 if can_be_enabled(event, earlier.before, adds):
-                    self.note_enabled(event, previous, latest, earlier, selections(adds, previous))
+                    race = Race(earlier, event, previous, NO_CLOCK, 0)
+                    race.latest = latest
+                    race.others = selections(adds, previous)
+                    race.first_node = self.first_node
+                    race = with_other_adds(race, events)
+                    if race is not None:
+                        self.note(race)
             earlier = earlier.previous_access
-
-    def note_enabled(
-        self,
-        event: Event,
-        previous: Event | None,
-        latest: Event | None,
-        earlier: Event,
-        others: Iterator[list[Event]] | None,
-    ) -> None:
-        """The race of an operation with a change, if it is enabled without."""
-        race = Race(earlier, event, previous, NO_CLOCK, 0)
-        race.latest = latest
-        race.first_node = self.first_node
-        race.others = others
-        events = self.execution.events
-        found = after_adds(race, events, []) if others is None else with_other_adds(race, events)
-        if found is not None:
-            self.note(found)
 
 
 def is_fresh(race: Race, events: list[Event]) -> bool:
@@ -390,24 +388,33 @@ def is_fresh(race: Race, events: list[Event]) -> bool:
 
 def with_other_adds(race: Race, events: list[Event]) -> Race | None:
     """The same race with the next selection of adds for which it is to be reversed, if any."""
-    if race.others is not None:
-        for adds in race.others:
-            found = after_adds(race, events, adds)
-            if found is not None:
-                return found
+    if race.others is None:
+        return None
+    earlier = events[race.position]
+    for adds in race.others:
+        found = enabled_race(events, earlier, race.head, race.previous, adds, race.first_node)
+        if found is not None:
+            found.latest = race.latest
+            found.others = race.others
+            found.first_node = race.first_node
+            return found
     return None
 
 
-def after_adds(race: Race, events: list[Event], adds: list[Event]) -> Race | None:
-    """The same race if its head is enabled without `earlier` and after some adds. The node that it
-    belongs to must be of the latest run, and the head fresh there."""
-    earlier = events[race.position]
-    head = race.head
-    previous = race.previous
-    value = sum_of(earlier.before, adds)
+def enabled_race(
+    events: list[Event],
+    earlier: Event,
+    head: Event,
+    previous: Event | None,
+    adds: list[Event],
+    first_node: int,
+) -> Race | None:
+    """The race of a change with an operation, if that is enabled without it, after some adds. The
+    node that it belongs to must be of the latest run, and the operation fresh there."""
+    value = sum_of(earlier.before, adds) if adds else earlier.before
     if outcome(head.kind, value, head.first, head.second) == BLOCKED:
         return None
-    node = race.position
+    node = earlier.position
     clock = NO_CLOCK
     if previous is not None:
         node = max(node, previous.position)
@@ -415,13 +422,10 @@ def after_adds(race: Race, events: list[Event], adds: list[Event]) -> Race | Non
     for add in adds:
         node = max(node, add.position)
         clock = joined(clock, add)
-    if node < race.first_node:
+    if node < first_node:
         return None
-    found = Race(earlier, head, previous, clock, node + 1)
-    found.latest = race.latest
-    found.others = race.others
-    found.first_node = race.first_node
-    return found if is_fresh(found, events) else None
+    race = Race(earlier, head, previous, clock, node + 1)
+    return race if is_fresh(race, events) else None
 
 
 def selections(adds: list[Event], previous: Event | None) -> Iterator[list[Event]]:

@@ -546,7 +546,7 @@ class Runtime(Registry):
             return False
         location = thread.cell.location
         guide = self.guide
-        if location >= 0 and guide is not None and guide.watches(location):
+        if guide is not None and guide.watching and location >= 0 and guide.watches(location):
             running = self.current
             self.current = None  # asking for the mode may call the user's guards
             mode = self.mode_of(thread)

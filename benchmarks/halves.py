@@ -1,0 +1,58 @@
+"""Explore a program in two halves, in two processes that know nothing of each other."""
+
+import multiprocessing
+from dataclasses import dataclass
+
+from benchmarks.measure import MAX_EVENTS
+from benchmarks.registry import Instance, parse
+from mazurka.checking import explore_parts
+from mazurka.core.part import WHOLE, Part
+
+
+@dataclass(frozen=True)
+class Halves:
+    """The executions before the search was split, and those of the two halves."""
+
+    first: int
+    halves: list[int]
+    parts: int
+
+    @property
+    def total(self) -> int:
+        return self.first + sum(self.halves)
+
+
+def explore_in_halves(instance: Instance) -> Halves:
+    """Search until there are parts to deal out, then give every other one to each process."""
+    executions = 0
+    parts = [WHOLE]
+    while len(parts) == 1:
+        count, left = explore_some(instance, [parts.pop(0)], 1)
+        executions += count
+        parts += left
+    texts = [part.to_json() for part in parts]
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        halves = pool.starmap(
+            explore_half, [(str(instance), texts[0::2]), (str(instance), texts[1::2])], 1
+        )
+    return Halves(executions, halves, len(parts))
+
+
+def explore_half(program: str, texts: list[str]) -> int:
+    """What one of the processes does."""
+    count, left = explore_some(parse(program), [Part.from_json(text) for text in texts], None)
+    assert not left
+    return count
+
+
+def explore_some(
+    instance: Instance, parts: list[Part], max_executions: int | None
+) -> tuple[int, list[Part]]:
+    result, left = explore_parts(
+        instance.program(),
+        parts,
+        max_executions=max_executions,
+        stop_on_failure=False,
+        max_events=MAX_EVENTS,
+    )
+    return result.executions, left
