@@ -17,6 +17,7 @@ class Guide:
 
     def __init__(self) -> None:
         self.watching = False  # whether any location is to be watched
+        self.partners: list[int] = []  # for each thread, one that had better run next to it, or -1
 
     def performed(self, event: Event) -> None:
         """A new event has come."""

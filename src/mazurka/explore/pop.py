@@ -328,11 +328,25 @@ class Pop(Guide):
 
     def note(self, race: Race) -> None:
         """Keep the races sorted by where they branch off."""
+        self.bring_together(self.execution.events[race.position].thread, race.head.thread)
         races = self.races
         place = len(races)
         while place > 0 and races[place - 1].position > race.position:
             place -= 1
         races.insert(place, race)
+
+    def bring_together(self, thread: int, other: int) -> None:
+        """Let threads that race run late, and one after the other: then little is left to be run
+        again when the race is reversed. Any first choice is right, at every node."""
+        if thread == other:  # a data choice
+            return
+        partners = self.partners
+        while len(partners) <= thread or len(partners) <= other:
+            partners.append(-1)
+        if partners[thread] < 0:
+            partners[thread] = other
+        if partners[other] < 0:
+            partners[other] = thread
 
     # Races of operations that may block
 

@@ -526,19 +526,41 @@ class Runtime(Registry):
         return self.expected_step().thread == thread.id and self.enabled(thread)
 
     def free_choice(self) -> Thread | None:
-        """The thread that stepped last as long as it can, else the first that can. Awaits come
-        when nothing else can be done, since what comes later might have disabled them."""
+        """The thread that stepped last as long as it can, then its partner, then the first of the
+        others. Those with partners come late, and awaits when nothing else can be done, since what
+        comes later might have disabled them."""
         recent = self.recent
-        if recent is not None and not is_await(recent.kind) and self.can_step(recent):
-            return recent
-        ready: Thread | None = None
-        for thread in self.live:
-            if not is_await(thread.kind):
-                if self.can_step(thread):
+        if recent is not None and not is_await(recent.kind):
+            if self.can_step(recent):
+                return recent
+            partner = self.partner_of(recent)
+            if partner >= 0 and self.threads[partner].epoch == self.epoch:
+                thread = self.threads[partner]
+                if not is_await(thread.kind) and self.can_step(thread):
                     return thread
-            elif (ready is None or thread.kind < ready.kind) and self.can_step(thread):
-                ready = thread  # an await that changes nothing is better than an exchange
-        return ready
+        best: Thread | None = None
+        best_rank = 4
+        for thread in self.live:
+            rank = self.rank(thread)
+            if rank < best_rank and self.can_step(thread):
+                if rank == 0:
+                    return thread
+                best = thread
+                best_rank = rank
+        return best
+
+    def partner_of(self, thread: Thread) -> int:
+        guide = self.guide
+        if guide is None or thread.id >= len(guide.partners):
+            return -1
+        return guide.partners[thread.id]
+
+    def rank(self, thread: Thread) -> int:
+        if thread.kind == AWAIT:
+            return 2
+        if thread.kind == AWAIT_EXCHANGE:
+            return 3  # one that changes nothing goes first
+        return 1 if self.partner_of(thread) >= 0 else 0
 
     def can_step(self, thread: Thread) -> bool:
         """Whether a thread may make the next free step; settles its choice if it has one."""
