@@ -1,16 +1,16 @@
 """The paper's POP against the brute-force oracle, and Mazurka's POP against the paper's."""
 
-import os
 from collections import Counter
 from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import mazurka
 from tests import oracle
+from tests.generated import PROGRAMS, generated
 from tests.literal_pop import (
     READ,
     WRITE,
@@ -30,7 +30,6 @@ from tests.literal_pop import (
 from tests.oracle import Exploration, Instruction, Program
 
 X, Y, Z, G = range(4)
-EXAMPLES = int(os.environ.get("MAZURKA_ORACLE_PROGRAMS", "3000")) // 10
 
 
 class Shared(oracle.Shared):
@@ -106,13 +105,7 @@ any_program = st.one_of(
 
 
 @pytest.mark.slow
-@settings(
-    max_examples=EXAMPLES,
-    derandomize="MAZURKA_ORACLE_PROGRAMS" not in os.environ,
-    deadline=None,
-    database=None,
-    suppress_health_check=list(HealthCheck),
-)
+@generated(PROGRAMS // 7)
 @given(any_program, st.integers(0, 1000))
 def test_generated_programs(program: Program, seed: int) -> None:
     expected = all_traces(program, 300)

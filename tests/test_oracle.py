@@ -1,22 +1,13 @@
 """Every search against the brute-force oracle, on generated programs."""
 
-import os
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from tests.generated import PROGRAMS, generated
 from tests.oracle import Program, disagreement
-
-EXAMPLES = int(os.environ.get("MAZURKA_ORACLE_PROGRAMS", "2000"))
-THOROUGH = settings(
-    max_examples=EXAMPLES,
-    derandomize="MAZURKA_ORACLE_PROGRAMS" not in os.environ,
-    deadline=None,
-    database=None,
-    suppress_health_check=list(HealthCheck),
-)
 
 variable = st.integers(0, 1)
 value = st.integers(0, 2)
@@ -140,7 +131,7 @@ def check(program: Program, independent_adds: bool) -> None:
 
 
 @pytest.mark.slow
-@THOROUGH
+@generated(PROGRAMS)
 @given(any_program, st.booleans())
 def test_searches_agree_with_the_oracle(program: Program, independent_adds: bool) -> None:
     check(program, independent_adds)

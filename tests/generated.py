@@ -1,0 +1,26 @@
+"""How many generated programs a test takes, and which."""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import HealthCheck, seed, settings
+
+PROGRAMS = int(os.environ.get("MAZURKA_ORACLE_PROGRAMS", "2000"))
+SEED = os.environ.get("MAZURKA_ORACLE_SEED")
+
+
+def generated(programs: int) -> Callable[[Any], Any]:
+    """Runs a test on so many programs: always the same ones, unless a seed asks for others."""
+    thorough = settings(
+        max_examples=programs,
+        derandomize=SEED is None,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+
+    def decorate(test: Any) -> Any:
+        return thorough(test) if SEED is None else seed(SEED)(thorough(test))
+
+    return decorate
