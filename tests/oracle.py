@@ -5,6 +5,7 @@ begins with its name. Every thread has one register, which loads and the like se
 """
 
 import queue
+import re
 from collections import Counter
 from collections.abc import Callable
 from threading import BrokenBarrierError
@@ -234,7 +235,9 @@ class Exploration:
 def has_adds_and_awaits(program: Program) -> bool:
     """Whether adds might disable an await: only then POP may meet a redundant execution."""
     text = repr(program)
-    return "('add'" in text and "('await" in text
+    added = set(re.findall(r"\('add', (\d)", text))
+    awaited = set(re.findall(r"\('await[^']*', (\d)", text))
+    return bool(added & awaited)
 
 
 def disagreement(program: Program, independent_adds: bool = True, most: int = 500) -> str | None:

@@ -11,7 +11,8 @@ from tests.oracle import Program, disagreement
 
 variable = st.integers(0, 1)
 value = st.integers(0, 2)
-amount = st.integers(1, 3)
+stored = st.one_of(value, value, st.none())  # to which nothing can be added
+amount = st.sampled_from([1, 2, 3, -1])
 lock = st.integers(0, 1)
 
 
@@ -21,7 +22,7 @@ def instruction(name: str, *operands: st.SearchStrategy[Any]) -> st.SearchStrate
 
 MEMORY = [
     instruction("load", variable),
-    instruction("store", variable, value),
+    instruction("store", variable, stored),
     instruction("exchange", variable, value),
     instruction("compare_exchange", variable, value, value),
     instruction("fetch_add", variable, amount),
@@ -104,8 +105,8 @@ any_program = st.one_of(
         instruction("add", one_variable, amount),
         instruction("await", one_variable, value),
         instruction("await at least", one_variable, amount),
-        instruction("await_exchange", one_variable, value, value),
-        instruction("store", one_variable, value),
+        instruction("await_exchange", one_variable, stored, value),
+        instruction("store", one_variable, stored),
         instruction("load", one_variable),
     ),
     programs(
@@ -158,6 +159,11 @@ COUNTER_EXAMPLES: dict[str, Program] = {
     "objects as values": (
         (("barrier wait", None), ("barrier wait", 1)),
         (("barrier wait", 1), ("barrier wait", None)),
+    ),
+    # An add that raises, as there is no number to add to, leaves an await enabled.
+    "an add to nothing": (
+        (("store", 0, None), ("await", 0, None), ("store", 0, 0)),
+        (("swallow", (("add", 0, 1),)),),
     ),
     # The account of a deadlock depended on the order in which threads were first met.
     "who waits": ((("load", 0),), (("spawn", (("event wait",),)),), (("event wait",),)),

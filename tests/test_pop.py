@@ -1,5 +1,7 @@
 """POP: its memory, its parts, and where it may meet a redundant execution."""
 
+import json
+
 import pytest
 
 import mazurka
@@ -57,6 +59,11 @@ def test_an_await_after_every_selection_of_adds() -> None:
     for algorithm in ("pop", "optimal"):
         result = explore(lambda: adders(6, 4), algorithm=algorithm)
         assert (result.executions, result.redundant) == (22, 0)  # 6 over 4, 5 and 6
+
+
+def test_few_selections_of_many_adds_are_found_at_once() -> None:
+    result = explore(lambda: adders(24, 23), max_executions=100)
+    assert (result.verdict, result.executions) == ("verified", 25)
 
 
 # Without the first thread's await, both orders of the adds are one trace; see docs/pop.md.
@@ -131,6 +138,11 @@ def test_a_part_of_another_program_is_reported() -> None:
     assert "does not repeat itself" in result.failures[0].message
 
 
+def part_text(**changes: object) -> str:
+    part = {"mazurka-part": 1, "steps": [["0", "load x", 0]], "marks": [0], "modes": [1]}
+    return json.dumps({**part, "independent_adds": True, **changes})
+
+
 def test_parts_survive_json() -> None:
     _, left = explore_parts(lastzero(3), [WHOLE], max_executions=3)
     assert left
@@ -143,12 +155,53 @@ def test_parts_survive_json() -> None:
         ("nonsense", "not a part"),
         ("{}", "not a part"),
         ('{"mazurka-part": 9, "steps": [], "marks": []}', "format 9"),
-        ('{"mazurka-part": 1, "steps": [["0", "load x", 0]], "marks": []}', "1 steps, but 0 marks"),
+        (part_text(marks=[]), "1 steps, 0 marks, 1 modes"),
+        (part_text(marks=[9]), "the marks are"),
+        (part_text(steps=[["0.x", "load x", 0]]), "no thread '0.x'"),
+        (part_text(steps=[["foo", "load x", 0]]), "no thread 'foo'"),
     ],
 )
 def test_a_text_that_is_no_part_is_refused(text: str, message: str) -> None:
     with pytest.raises(MazurkaError, match=message):
         Part.from_json(text)
+
+
+def test_parts_are_explored_with_the_setting_that_left_them() -> None:
+    def program() -> None:
+        shared = Atomic(0)
+        spawn(shared.add, 1)
+        spawn(shared.add, 2)
+
+    _, left = explore_parts(program, [WHOLE], max_executions=1, independent_adds=False)
+    assert left
+    with pytest.raises(MazurkaError, match="independent_adds=False"):
+        explore_parts(program, left)
+
+
+def test_a_program_with_other_outcomes_is_not_taken_for_the_same() -> None:
+    def program(expected: int) -> None:
+        shared = Atomic(0)
+        spawn(shared.compare_exchange, expected, 1)
+        spawn(shared.load)
+        shared.load()
+
+    _, left = explore_parts(lambda: program(0), [WHOLE], max_executions=1)
+    result, _ = explore_parts(lambda: program(5), left)
+    assert result.verdict == "failed"
+    assert "another outcome" in " ".join(result.failures[0].details)
+
+
+def test_nothing_is_lost_when_a_program_does_not_repeat_itself() -> None:
+    calls: list[int] = []
+
+    def program() -> None:
+        calls.append(1)
+        shared = Atomic(0)
+        for _ in calls:
+            shared.load()
+
+    result, left = explore_parts(program, [WHOLE])
+    assert (result.verdict, left) == ("failed", [WHOLE])
 
 
 def test_pop_is_the_default() -> None:

@@ -7,6 +7,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, ParamSpec, overload
 
 from mazurka.core.part import WHOLE, Part
@@ -95,18 +96,23 @@ def explore_parts(
 
     `[WHOLE]` is the whole program. The parts that one search leaves can be taken up by others, in
     other processes, in any order: no execution is explored by two of them. The verdict of a part is
-    never "verified": the program is verified once nothing is left of any part.
+    never "verified": the program is verified once nothing is left of any part, and none has failed.
     """
     check_options(program, "pop", max_executions, time_limit, max_events, step_limit)
+    for part in parts:
+        if part.steps and part.independent_adds != independent_adds:
+            raise MazurkaError(
+                f"the parts were left by a search with independent_adds={part.independent_adds}"
+            )
     result = Result(algorithm="pop")
     execution = PythonExecution(program, independent_adds, max_events, False)
     search = Search(execution, result, stop_on_failure, max_executions, time_limit, None)
-    left: list[Part] = []
+    left = list(parts)
 
     def explore(search: Search) -> bool:
         pop = Pop(search, list(parts))
         everything = pop.explore()
-        left.extend(pop.remaining())
+        left[:] = [replace(part, independent_adds=independent_adds) for part in pop.remaining()]
         return everything
 
     if run_search(search, explore, step_limit):
@@ -164,8 +170,8 @@ def check_options(
     if algorithm not in ALGORITHMS:
         known = ", ".join(ALGORITHMS)
         raise MazurkaError(f"there is no algorithm {algorithm!r}; choose one of {known}")
-    if max_executions is not None and max_executions < 1:
-        raise MazurkaError("max_executions must be at least 1")
+    if max_executions is not None and not (isinstance(max_executions, int) and max_executions >= 1):
+        raise MazurkaError("max_executions must be a whole number, at least 1")
     if time_limit is not None and not time_limit > 0:
         raise MazurkaError("time_limit must be more than 0 seconds")
     if max_events < 1:

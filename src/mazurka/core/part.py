@@ -1,25 +1,31 @@
 """Parts of an exploration, as values that another process or machine can take up."""
 
 import json
-from dataclasses import dataclass
+import re
+from dataclasses import asdict, dataclass
 
 from mazurka.core.result import MazurkaError, NamedStep
 
 FORMAT = 1
+THREAD = re.compile(r"0(\.[1-9][0-9]*)*")
+MARKS = range(3)
 
 
 @dataclass(frozen=True)
 class Part:
     """The executions that begin with some steps and have not been explored elsewhere.
 
-    How far the steps are in schedules (the marks) is all that a search must know of the others.
+    How far the steps are in schedules (the marks) is all that a search must know of the others. How
+    the steps access their locations (the modes) shows whether the program has changed.
     """
 
     steps: tuple[NamedStep, ...] = ()
     marks: tuple[int, ...] = ()
+    modes: tuple[int, ...] = ()
+    independent_adds: bool = True
 
     def to_json(self) -> str:
-        return json.dumps({"mazurka-part": FORMAT, "steps": self.steps, "marks": self.marks})
+        return json.dumps({"mazurka-part": FORMAT, **asdict(self)})
 
     @classmethod
     def from_json(cls, text: str) -> "Part":
@@ -36,9 +42,16 @@ class Part:
                 for thread, operation, choice in document["steps"]
             ]
             marks = [int(mark) for mark in document["marks"]]
-            if len(marks) != len(steps):
-                raise ValueError(f"{len(steps)} steps, but {len(marks)} marks")
-            return cls(tuple(steps), tuple(marks))
+            modes = [int(mode) for mode in document["modes"]]
+            if not len(steps) == len(marks) == len(modes):
+                raise ValueError(f"{len(steps)} steps, {len(marks)} marks, {len(modes)} modes")
+            for thread, _, _ in steps:
+                if not THREAD.fullmatch(thread):
+                    raise ValueError(f"there can be no thread {thread!r}")
+            if any(mark not in MARKS for mark in marks):
+                raise ValueError(f"the marks are {sorted(set(marks))}")
+            adds = bool(document["independent_adds"])
+            return cls(tuple(steps), tuple(marks), tuple(modes), adds)
         except (ValueError, KeyError, TypeError) as error:
             raise MazurkaError(f"not a part that Mazurka wrote: {error!r}") from error
 

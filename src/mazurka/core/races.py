@@ -243,7 +243,7 @@ def enabling_reversals(
         left_out = candidates.pop()
         kept = [add for add in adds if not after_any(add, left_out)] if left_out else adds
         value = sum_of(earlier.before, kept)
-        if outcome(event.kind, value, event.first, event.second) != BLOCKED:
+        if is_enabled(event, value):
             found.append(Reversal(earlier, event, left_out, end))
         elif kept and can_be_enabled(event, earlier.before, kept):
             for add in kept:
@@ -260,8 +260,19 @@ def enabling_reversals(
 def can_be_enabled(event: Event, value: object, adds: list[Event]) -> bool:
     """Whether some selection of the adds makes a value that enables the event: few distinct sums
     stand for many selections, so this spares trying all of those in vain."""
-    sums = {value} if isinstance(value, int) else set()
+    if not isinstance(value, int):  # adds raise, and change nothing
+        return is_enabled(event, value)
+    return any(is_enabled(event, value + total) for total in sums_of(adds))
+
+
+def is_enabled(event: Event, value: object) -> bool:
+    return outcome(event.kind, value, event.first, event.second) != BLOCKED
+
+
+def sums_of(adds: list[Event]) -> set[int]:
+    """What the selections of some adds come to."""
+    sums = {0}
     for add in adds:
         if isinstance(add.first, int):
             sums |= {total + add.first for total in sums}
-    return any(outcome(event.kind, total, event.first, event.second) != BLOCKED for total in sums)
+    return sums

@@ -21,9 +21,16 @@ from typing import Final
 from mazurka.core.event import NO_CLOCK, Event, copy_of
 from mazurka.core.execution import Guide
 from mazurka.core.happens_before import HappensBefore, is_or_happens_before, joined
-from mazurka.core.operation import ADD, BLOCKED, READ, WRITE, may_block, outcome
+from mazurka.core.operation import ADD, READ, WRITE, may_block
 from mazurka.core.part import Part
-from mazurka.core.races import adds_beside, can_be_enabled, chosen_otherwise, moved_before, sum_of
+from mazurka.core.races import (
+    adds_beside,
+    chosen_otherwise,
+    is_enabled,
+    moved_before,
+    sum_of,
+    sums_of,
+)
 from mazurka.explore.search import Search
 
 # Whether an event is in a schedule.
@@ -47,8 +54,7 @@ class Race:
         self.clock = clock
         self.end = end  # the schedule is made of events before this position
         self.latest: Event | None = None  # the access of its location before it
-        self.others: Iterator[list[Event]] | None = None  # adds that may be taken along instead
-        self.first_node = 0  # for those
+        self.others: Selections | None = None  # the same race with other adds taken along
 
     def takes(self, event: Event) -> bool:
         """Whether the schedule takes along an event that is `earlier` or stands after it."""
@@ -108,6 +114,8 @@ class Pop(Guide):
     def begin(self, part: Part) -> bool:
         self.order.cut(0)
         path = self.execution.path_of(part.steps)
+        for step, mode in zip(path, part.modes, strict=True):
+            step.mode = mode
         counted = self.search.counted
         going_on = self.run(0, path, list(part.marks))
         if self.search.counted > counted:
@@ -119,14 +127,12 @@ class Pop(Guide):
         """Explore(E1.s), for the schedule s of a race: run it to its end."""
         self.return_to(explored, race.position)
         current = self.execution.events
-        for position in range(race.position + 1, race.end):
-            event = explored.events[position]
-            if race.takes(event):
-                event = copy_of(event)
-                event.mark = SCHEDULED
-                current.append(event)
-                self.order.put_back(event)
-                self.note_heads(event)
+        for event in taken_along(race, explored.events):
+            copy = copy_of(event)
+            copy.mark = SCHEDULED
+            current.append(copy)
+            self.order.put_back(copy)
+            self.note_heads(copy)
         counted = self.search.counted
         going_on = self.run(len(current), [race.head], [HEAD])
         if self.search.counted > counted:
@@ -168,8 +174,8 @@ class Pop(Guide):
 
     def take_off(self, explored: Explored) -> None:
         """The deepest race is done with; it may come again with other adds."""
-        race = explored.races.pop()
-        following = with_other_adds(race, explored.events)
+        others = explored.races.pop().others
+        following = None if others is None else others.next_race(explored.events)
         if following is not None:
             explored.races.append(following)
 
@@ -185,15 +191,12 @@ class Pop(Guide):
         return left
 
     def part_of(self, race: Race, events: list[Event]) -> Part:
-        steps = events[: race.position]
-        marks = [event.mark for event in steps]
-        for position in range(race.position + 1, race.end):
-            if race.takes(events[position]):
-                steps.append(events[position])
-                marks.append(SCHEDULED)
-        steps.append(race.head)
-        marks.append(HEAD)
-        return Part(tuple(self.execution.steps_of(steps)), tuple(marks))
+        prefix = events[: race.position]
+        taken = taken_along(race, events)
+        steps = [*prefix, *taken, race.head]
+        marks = [*[event.mark for event in prefix], *[SCHEDULED for _ in taken], HEAD]
+        modes = [event.mode for event in steps]
+        return Part(tuple(self.execution.steps_of(steps)), tuple(marks), tuple(modes))
 
     # While the program runs
 
@@ -235,13 +238,12 @@ class Pop(Guide):
         head = race.head
         if self.comes_too_early(head.thread, head.mode, race.previous, race.latest, race):
             return True
-        for position in range(race.position + 1, race.end):
-            event = explored.events[position]
-            if race.takes(event) and self.comes_too_early(
+        return any(
+            self.comes_too_early(
                 event.thread, event.mode, event.previous, event.previous_access, race
-            ):
-                return True
-        return False
+            )
+            for event in taken_along(race, explored.events)
+        )
 
     def comes_too_early(
         self,
@@ -359,34 +361,107 @@ class Pop(Guide):
         Those belong to the node where all that the schedule takes along has happened.
         """
         events = self.execution.events
-        race: Race | None
-        earlier = latest
+        first_node = self.first_node
+        earlier = latest if latest is None or latest.mode != READ else latest.previous_change
+        stood_before = previous is None or previous.position < first_node
         while earlier is not None:
             if previous is not None and is_or_happens_before(earlier, previous):
                 if earlier.mode == WRITE:
                     return  # all that is earlier happens before the thread got here, too
-            elif earlier.mode == WRITE:
-                if earlier.mark == FREE:
-                    race = enabled_race(events, earlier, event, previous, [], self.first_node)
-                    if race is not None:
-                        race.latest = latest
-                        self.note(race)
-                if earlier.position < self.first_node and (
-                    previous is None or previous.position < self.first_node
-                ):
-                    return  # an earlier run has seen all this
-            elif earlier.mode == ADD and earlier.mark == FREE:
-                adds = adds_beside(self.order, earlier, end)
-                adds.reverse()
-                if can_be_enabled(event, earlier.before, adds):
-                    race = Race(earlier, event, previous, NO_CLOCK, 0)
+            elif earlier.mark == FREE:
+                if earlier.mode == WRITE:
+                    race = enabled_race(events, earlier, event, previous, [], first_node)
+                else:
+                    adds = adds_beside(self.order, earlier, end)
+                    others = Selections(earlier, event, previous, latest, adds, first_node)
+                    race = others.next_race(events)
+                if race is not None:
                     race.latest = latest
-                    race.others = selections(adds, previous)
-                    race.first_node = self.first_node
-                    race = with_other_adds(race, events)
-                    if race is not None:
-                        self.note(race)
-            earlier = earlier.previous_access
+                    self.note(race)
+            if earlier.mode == WRITE and earlier.position < first_node and stood_before:
+                return  # an earlier run has seen all this
+            earlier = earlier.previous_change
+
+
+class Selections:
+    """The races of an add with an operation that comes without it, but after some of the other
+    adds that are independent of it; one at a time."""
+
+    def __init__(
+        self,
+        earlier: Event,
+        head: Event,
+        previous: Event | None,
+        latest: Event | None,
+        adds: list[Event],
+        first_node: int,
+    ) -> None:
+        self.earlier = earlier
+        self.head = head
+        self.previous = previous
+        self.latest = latest
+        self.first_node = first_node
+        self.selected = self.select(adds)
+
+    def next_race(self, events: list[Event]) -> Race | None:
+        for adds in self.selected:
+            race = enabled_race(
+                events, self.earlier, self.head, self.previous, adds, self.first_node
+            )
+            if race is not None:
+                race.latest = self.latest
+                race.others = self
+                return race
+        return None
+
+    def select(self, adds: list[Event]) -> Iterator[list[Event]]:
+        """The sets of adds, of which the latest are given first, that enable the head. Those that
+        happen before one in the set, or before the head, are in it, too."""
+        value = self.earlier.before
+        rest = [sums_of(adds[place:]) for place in range(len(adds) + 1)]
+        stack: list[tuple[int, list[Event]]] = [(0, [])]
+        while stack:
+            place, chosen = stack.pop()
+            if not self.is_promising(sum_of(value, chosen), rest[place]):
+                continue
+            latest = chosen[0] if chosen else adds[place] if place < len(adds) else self.earlier
+            if not self.is_new(latest):
+                continue
+            if place == len(adds):
+                yield chosen
+                continue
+            add = adds[place]
+            if not self.comes_before_head(add) and not any(
+                is_or_happens_before(add, other) for other in chosen
+            ):
+                stack.append((place + 1, chosen))
+            stack.append((place + 1, [*chosen, add]))
+
+    def is_promising(self, value: object, sums: set[int]) -> bool:
+        """Whether the head is enabled after some more adds."""
+        if not isinstance(value, int):  # adds raise, and change nothing
+            return is_enabled(self.head, value)
+        return any(is_enabled(self.head, value + total) for total in sums)
+
+    def is_new(self, latest: Event) -> bool:
+        """Whether a set with that latest add belongs to a node of the latest run."""
+        return (
+            latest.position >= self.first_node
+            or self.earlier.position >= self.first_node
+            or (self.previous is not None and self.previous.position >= self.first_node)
+        )
+
+    def comes_before_head(self, add: Event) -> bool:
+        return self.previous is not None and is_or_happens_before(add, self.previous)
+
+
+def taken_along(race: Race, events: list[Event]) -> list[Event]:
+    """What a schedule takes along, before its head."""
+    return [
+        events[position]
+        for position in range(race.position + 1, race.end)
+        if race.takes(events[position])
+    ]
 
 
 def is_fresh(race: Race, events: list[Event]) -> bool:
@@ -400,21 +475,6 @@ def is_fresh(race: Race, events: list[Event]) -> bool:
     return True
 
 
-def with_other_adds(race: Race, events: list[Event]) -> Race | None:
-    """The same race with the next selection of adds for which it is to be reversed, if any."""
-    if race.others is None:
-        return None
-    earlier = events[race.position]
-    for adds in race.others:
-        found = enabled_race(events, earlier, race.head, race.previous, adds, race.first_node)
-        if found is not None:
-            found.latest = race.latest
-            found.others = race.others
-            found.first_node = race.first_node
-            return found
-    return None
-
-
 def enabled_race(
     events: list[Event],
     earlier: Event,
@@ -425,8 +485,7 @@ def enabled_race(
 ) -> Race | None:
     """The race of a change with an operation, if that is enabled without it, after some adds. The
     node that it belongs to must be of the latest run, and the operation fresh there."""
-    value = sum_of(earlier.before, adds) if adds else earlier.before
-    if outcome(head.kind, value, head.first, head.second) == BLOCKED:
+    if not is_enabled(head, sum_of(earlier.before, adds)):
         return None
     node = earlier.position
     clock = NO_CLOCK
@@ -440,20 +499,3 @@ def enabled_race(
         return None
     race = Race(earlier, head, previous, clock, node + 1)
     return race if is_fresh(race, events) else None
-
-
-def selections(adds: list[Event], previous: Event | None) -> Iterator[list[Event]]:
-    """The sets of adds, in their order, that may have come when a thread that comes from `previous`
-    makes its next step: with all adds that happen before one of them, or before `previous`."""
-    stack: list[tuple[int, list[Event]]] = [(0, [])]
-    while stack:
-        place, chosen = stack.pop()
-        if place == len(adds):
-            yield chosen
-            continue
-        add = adds[place]
-        before = [other for other in adds[:place] if is_or_happens_before(other, add)]
-        if all(other in chosen for other in before):
-            stack.append((place + 1, [*chosen, add]))
-        if previous is None or not is_or_happens_before(add, previous):
-            stack.append((place + 1, chosen))

@@ -405,6 +405,9 @@ class Runtime(Registry):
             if event.choice >= event.alternatives and event.kind == CHOOSE:
                 why = f"in step {self.position} there is no alternative {event.choice + 1}"
                 self.diverge(expected, thread, event.kind, event.location, why)
+            if expected.mode != NONE and event.mode != expected.mode:
+                why = f"in step {self.position} '{operation}' has another outcome"
+                self.diverge(expected, thread, event.kind, event.location, why)
             return
         if event.kind != expected.kind or event.location != expected.location:
             self.diverge(expected, thread, event.kind, event.location, "")
