@@ -22,7 +22,7 @@ max_executions_option = click.option(
     type=click.IntRange(min=1),
     default=300_000,
     show_default=True,
-    help="Skip rows for which the paper has more, and stop ours there.",
+    help="Skip rows for which the paper has more.",
 )
 
 
