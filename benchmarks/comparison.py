@@ -69,8 +69,10 @@ def difference(row: PaperRow, measured: Measurement) -> str:
 def render(table_name: str, comparisons: list[Comparison]) -> Table:
     """The comparison as a table; the paper's time and memory are those of the same algorithm."""
     table = Table(title=TABLES[table_name].title, box=box.SIMPLE_HEAD)
-    for heading in ("benchmark", "paper\nsetting", "algorithm"):
-        table.add_column(heading, no_wrap=True)
+    table.add_column("benchmark", no_wrap=True)
+    if has_settings(table_name):
+        table.add_column("paper\nsetting", no_wrap=True)
+    table.add_column("algorithm", no_wrap=True)
     for heading in ("paper", "ours"):
         table.add_column(f"{heading}\nexecutions", justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
@@ -79,6 +81,10 @@ def render(table_name: str, comparisons: list[Comparison]) -> Table:
     for comparison in comparisons:
         table.add_row(*cells(table_name, comparison))
     return table
+
+
+def has_settings(table_name: str) -> bool:
+    return len(TABLES[table_name].independent_adds) > 1
 
 
 def cells(table_name: str, comparison: Comparison) -> list[str]:
@@ -94,7 +100,7 @@ def cells(table_name: str, comparison: Comparison) -> list[str]:
     cost = paper_cost(table_name, row, comparison.algorithm)
     return [
         str(row),
-        row.setting,
+        *([row.setting] if has_settings(table_name) else []),
         comparison.algorithm,
         counts(row.complete, row.blocked),
         ours[0],
