@@ -120,7 +120,7 @@ class Pop(Guide):
         going_on = self.run(0, path, list(part.marks))
         if self.search.counted > counted:
             self.parts.pop()
-            self.remember_races()
+            self.remember_races(going_on)
         return going_on
 
     def reverse(self, race: Race, explored: Explored) -> bool:
@@ -137,7 +137,7 @@ class Pop(Guide):
         going_on = self.run(len(current), [race.head], [HEAD])
         if self.search.counted > counted:
             self.take_off(explored)
-            self.remember_races()
+            self.remember_races(going_on)
         return going_on
 
     def run(self, keep: int, path: list[Event], marks: list[int]) -> bool:
@@ -145,9 +145,11 @@ class Pop(Guide):
         self.marks = marks
         return self.search.run(keep, path, [])
 
-    def remember_races(self) -> None:
+    def remember_races(self, going_on: bool) -> None:
         if len(self.order.events) != len(self.execution.events):
-            return  # the program did not repeat itself, which ends the search
+            if going_on:
+                raise RuntimeError("a run was broken off, and the search goes on: a bug in Mazurka")
+            return  # the program did not repeat itself
         self.find_races(max(0, self.keep + len(self.marks) - 1))
         if self.races:
             self.stack.append(Explored(self.execution.events.copy(), self.races))
