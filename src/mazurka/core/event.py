@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from mazurka.core.operation import NONE, WRITE
+from mazurka.core.operation import ALL, NO_VIEW, NONE, WRITE, Footprint, View
 
 
 class Event:
@@ -19,6 +19,8 @@ class Event:
         self.kind = kind
         self.location = location  # -1: none
         self.mode = mode
+        self.structure = NONE  # how it accesses the structure of a container
+        self.part = ALL
         self.first = first
         self.second = second
         self.choice = 0  # the alternative taken; for spawn and join, the other thread
@@ -26,6 +28,7 @@ class Event:
 
         self.before: object = None
         self.after: object = None
+        self.view: View = NO_VIEW
         self.code: object = None  # where in the source: a code object,
         self.instruction = 0  # and the instruction in it
         self.sleep: list[Event] = NO_EVENTS
@@ -41,7 +44,8 @@ class Event:
 
         self.mark = 0  # whether it is in a schedule
         self.last_head: Event | None = None  # the latest head of a schedule before it
-        self.after_head = False  # whether it, or an access that it continues, is such a head
+        self.head_here: Event | None = None  # the latest one up to it that accesses its location
+        self.instead_of: Event | None = None  # what a head was reversed against
 
 
 NO_EVENTS: Final[list[Event]] = []
@@ -50,19 +54,37 @@ NO_CLOCK: Final[list[int]] = []
 
 def dependent(one: Event, other: Event) -> bool:
     """The dependence relation, for every algorithm: writes against anything, reads and adds
-    against each other; two reads commute, and so do two adds."""
+    against each other; two reads commute, and so do two adds, and accesses to different parts."""
     if one.thread == other.thread:
         return True
     return (
         one.location == other.location
         and one.mode != NONE
-        and (one.mode != other.mode or one.mode == WRITE)
+        and conflicts(one.mode, one.structure, one.part, other)
     )
+
+
+def conflicts(mode: int, structure: int, part: int, other: Event) -> bool:
+    """Whether an access to the location of another one depends on it."""
+    if mode == other.mode and mode != WRITE:
+        return False
+    if part == other.part or part == ALL or other.part == ALL:
+        return True
+    return (structure == WRITE and other.structure != NONE) or (
+        structure != NONE and other.structure == WRITE
+    )
+
+
+def footprint_of(event: Event) -> Footprint:
+    return event.mode, event.structure, event.part
 
 
 def copy_of(event: Event) -> Event:
     """The same step in another execution that begins with all that happens before it."""
     copy = Event(event.thread, event.kind, event.location, event.mode, event.first, event.second)
+    copy.structure = event.structure
+    copy.part = event.part
+    copy.view = event.view
     copy.choice = event.choice
     copy.alternatives = event.alternatives
     copy.code = event.code

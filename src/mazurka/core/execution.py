@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from mazurka.core.event import Event
+from mazurka.core.operation import Footprint
 from mazurka.core.result import Failure, NamedStep
 
 # How an execution ended.
@@ -27,7 +28,7 @@ class Guide:
         """Whether some thread might have to sleep rather than access a location now."""
         raise NotImplementedError
 
-    def asleep(self, thread: int, location: int, mode: int) -> bool:
+    def asleep(self, thread: int, location: int, footprint: Footprint) -> bool:
         """Whether a thread must not access a location that is watched in this way now."""
         raise NotImplementedError
 
@@ -77,10 +78,18 @@ class Execution:
         """The path that makes these steps."""
         raise NotImplementedError
 
+    def standing(self, thread: int) -> Event:
+        """The operation that a thread stands before in the running execution, as it is now."""
+        raise NotImplementedError
+
     def precedes(self, thread: int, other: int) -> bool:
         """An order of the threads that is the same in every process."""
         raise NotImplementedError
 
     def stable_names(self, event: Event) -> tuple[str, str]:
         """Names of an event's thread and location that are the same in every search."""
+        raise NotImplementedError
+
+    def part_name(self, event: Event) -> str:
+        """The part of its location that an event accesses, named alike in every search."""
         raise NotImplementedError

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from mazurka.core.event import NO_CLOCK, NO_EVENTS, Event
-from mazurka.core.operation import JOIN, READ, SPAWN, WRITE
+from mazurka.core.event import NO_CLOCK, NO_EVENTS, Event, conflicts
+from mazurka.core.operation import ALL, JOIN, READ, SPAWN, WRITE
 
 MISSING: Final = None
 
@@ -111,16 +111,17 @@ def find_order(event: Event) -> None:
     """Order an access after the earlier ones that it depends on.
 
     Those are met from the latest to the earliest; one that is not yet in the clock is adjacent to
-    the event, hence in a race with it. The last write happens after everything before it.
+    the event, hence in a race with it. A write to all of a location happens after everything before it.
     """
     mode = event.mode
+    structure = event.structure
+    part = event.part
     thread = event.thread
     races = NO_EVENTS
     clock = event.clock
     other = event.previous_change if mode == READ else event.previous_access
     while other is not None:
-        other_mode = other.mode
-        if (mode != other_mode or mode == WRITE) and other.thread != thread:
+        if other.thread != thread and conflicts(mode, structure, part, other):
             known = clock[other.thread] if other.thread < len(clock) else 0
             if other.index > known:
                 clock = joined(clock, other)
@@ -128,7 +129,7 @@ def find_order(event: Event) -> None:
                     races = [other]
                 else:
                     races.append(other)
-        if other_mode == WRITE:
+        if other.mode == WRITE and other.part == ALL:
             break
         other = other.previous_change if mode == READ else other.previous_access
     event.clock = clock

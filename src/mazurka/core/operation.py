@@ -3,7 +3,7 @@
 Every visible operation works on one location, and is a function of the value found there alone: it
 is disabled, or it reads, writes or adds. So a search can ask what an operation would do at a point
 of an execution that was never run (`outcome`), which is how it knows that a compare-exchange fails
-there, or that a lock can be taken.
+there, or that a lock can be taken. A container is one location with many parts (`footprint`).
 """
 
 from collections.abc import Callable
@@ -61,6 +61,24 @@ QUEUE_TASK_DONE: Final = 64
 QUEUE_SHUTDOWN: Final = 65
 BARRIER_TIME_OUT: Final = 66
 
+# Operations on a container, which has parts: its items, by key or index, and its structure, that is
+# which items there are, and in which order. Always enabled.
+FIRST_ON_PARTS: Final = 80
+ITEM_READ: Final = 80
+ITEM_SET: Final = 81
+ITEM_DELETE: Final = 82  # absent: a read
+ITEM_INSERT: Final = 83  # unless it is there
+INDEX_READ: Final = 84  # beyond the end: a read of the structure
+INDEX_SET: Final = 85  # the same
+APPEND: Final = 86
+LENGTH: Final = 87
+READ_WHOLE: Final = 88
+CHANGE_WHOLE: Final = 89
+
+# Parts of a location: an item's number, or one of these.
+ALL: Final = -1
+NOTHING: Final = -2  # the structure alone
+
 VERBS: Final[dict[int, str]] = {
     SPAWN: "spawn",
     JOIN: "join",
@@ -92,6 +110,16 @@ VERBS: Final[dict[int, str]] = {
     QUEUE_TASK_DONE: "task_done",
     QUEUE_SHUTDOWN: "shutdown",
     BARRIER_TIME_OUT: "timed wait",
+    ITEM_READ: "read",
+    ITEM_SET: "set",
+    ITEM_DELETE: "delete",
+    ITEM_INSERT: "insert",
+    INDEX_READ: "read",
+    INDEX_SET: "set",
+    APPEND: "append",
+    LENGTH: "length of",
+    READ_WHOLE: "read all of",
+    CHANGE_WHOLE: "change",
 }
 
 Predicate = Callable[[Any], object]
@@ -108,7 +136,7 @@ def depends_on_value(kind: int) -> bool:
         kind == COMPARE_EXCHANGE
         or kind == TRY_ACQUIRE
         or kind == RELEASE
-        or kind >= FIRST_TRY_UPDATE
+        or FIRST_TRY_UPDATE <= kind < FIRST_ON_PARTS
     )
 
 
@@ -141,6 +169,46 @@ def outcome(kind: int, value: object, first: object, second: object) -> int:
     if kind >= FIRST_TRY_UPDATE:
         return WRITE if holds(first, value) else READ
     return WRITE if kind >= STORE else NONE
+
+
+class View:
+    """What an operation on a container finds: is its item there, and how many are there?"""
+
+    def __init__(self, length: int, present: bool, numbers: set[int] | None) -> None:
+        self.length = length
+        self.present = present
+        self.numbers = numbers  # of all items, if it changes all and they are not simply counted
+
+
+NO_VIEW: Final = View(0, False, None)
+
+Footprint = tuple[int, int, int]  # the mode, how the structure is accessed, and the part
+
+
+def footprint(kind: int, item: int, view: View) -> Footprint:
+    """Which parts of a container an operation on one of its items accesses, and how.
+
+    An operation always accesses what this depends on. So where another one changes its footprint,
+    the two conflict; and each operation that conflicts with one of its footprints only, conflicts
+    with that other one as well (docs/pop.md says what for).
+    """
+    if kind == ITEM_READ:
+        return READ, NONE, item
+    if kind == ITEM_SET:
+        return WRITE, NONE if view.present else WRITE, item
+    if kind == ITEM_DELETE:
+        return (WRITE, WRITE, item) if view.present else (READ, NONE, item)
+    if kind == ITEM_INSERT:
+        return (READ, NONE, item) if view.present else (WRITE, WRITE, item)
+    if kind == INDEX_READ:
+        return (READ, NONE, item) if item < view.length else (READ, READ, NOTHING)
+    if kind == INDEX_SET:
+        return (WRITE, NONE, item) if item < view.length else (READ, READ, NOTHING)
+    if kind == APPEND:
+        return WRITE, WRITE, view.length
+    if kind == LENGTH:
+        return READ, READ, NOTHING
+    return (READ, READ, ALL) if kind == READ_WHOLE else (WRITE, WRITE, ALL)
 
 
 def same(value: object, expected: object) -> bool:

@@ -12,11 +12,15 @@ from mazurka.core.event import Event, dependent
 from mazurka.core.happens_before import HappensBefore, happens_before, is_or_happens_before
 from mazurka.core.operation import (
     ADD,
+    ALL,
     BLOCKED,
     CHOOSE,
+    FIRST_ON_PARTS,
     READ,
     WRITE,
+    View,
     depends_on_value,
+    footprint,
     may_block,
     outcome,
 )
@@ -149,7 +153,11 @@ def waiting_reversals(order: HappensBefore, waiting: Event) -> list[Reversal]:
 def moved_before(order: HappensBefore, event: Event, earlier: Event, end: int) -> Event:
     """The event as it will be when it comes without `earlier`: a compare-exchange that failed
     may succeed there, and the other way round."""
-    if earlier.mode == READ or not depends_on_value(event.kind):
+    if earlier.mode == READ:
+        return event
+    if event.kind >= FIRST_ON_PARTS:
+        return moved_in_container(event, earlier)
+    if not depends_on_value(event.kind):
         return event
     value = sum_of(earlier.before, adds_beside(order, earlier, end))
     mode = outcome(event.kind, value, event.first, event.second)
@@ -158,6 +166,33 @@ def moved_before(order: HappensBefore, event: Event, earlier: Event, end: int) -
     moved = Event(event.thread, event.kind, event.location, mode, event.first, event.second)
     moved.index = event.index
     return moved
+
+
+def moved_in_container(event: Event, earlier: Event) -> Event:
+    """The same for an operation on a container: it may find other items there."""
+    assert isinstance(event.first, int)
+    view = view_before(event, earlier)
+    mode, structure, part = footprint(event.kind, event.first, view)
+    if mode == event.mode and structure == event.structure and part == event.part:
+        return event
+    moved = Event(event.thread, event.kind, event.location, mode, event.first, event.second)
+    moved.structure = structure
+    moved.part = part
+    moved.index = event.index
+    return moved
+
+
+def view_before(event: Event, earlier: Event) -> View:
+    """What an operation on a container finds without a change that it depends on: nothing else has
+    changed those parts in between."""
+    seen = earlier.view
+    length = seen.length if earlier.structure == WRITE else event.view.length
+    present = event.view.present
+    if earlier.part == event.first:
+        present = seen.present
+    elif earlier.part == ALL and seen.numbers is not None:
+        present = event.first in seen.numbers
+    return View(length, present, None)
 
 
 def chosen_otherwise(event: Event, choice: int) -> Event:

@@ -7,7 +7,7 @@ one another in the same way.
 
 from mazurka.core.event import Event
 from mazurka.core.execution import REDUNDANT, Execution
-from mazurka.core.operation import ADD, READ, UNKNOWN
+from mazurka.core.operation import ADD, ALL, NONE, READ, UNKNOWN, WRITE
 from mazurka.explore.search import Search
 
 Trace = tuple[object, ...]
@@ -54,7 +54,7 @@ class NaiveSearch:
 def trace_of(execution: Execution) -> Trace:
     """The trace of the latest run: a value that is equal for equivalent executions only."""
     counts: dict[str, int] = {}
-    happened: list[tuple[str, int, str, int]] = []
+    happened: list[tuple[str, int, str, Event]] = []
     entries: list[tuple[object, ...]] = []
     for event in execution.events:
         thread, place = execution.stable_names(event)
@@ -63,12 +63,13 @@ def trace_of(execution: Execution) -> Trace:
         accessed = place if event.location >= 0 else ""
         earlier = sorted(
             (other, other_index)
-            for other, other_index, other_place, other_mode in happened
-            if accessed and other_place == accessed and ordered(event.mode, other_mode)
+            for other, other_index, other_place, other_event in happened
+            if accessed and other_place == accessed and ordered(event, other_event)
         )
         choice = event.choice if event.alternatives > 1 else 0
-        entries.append((thread, index, event.kind, place, choice, event.mode, tuple(earlier)))
-        happened.append((thread, index, accessed, event.mode))
+        access = (place, execution.part_name(event), event.mode, event.structure)
+        entries.append((thread, index, event.kind, access, choice, tuple(earlier)))
+        happened.append((thread, index, accessed, event))
     return tuple(sorted(entries, key=by_thread))
 
 
@@ -76,8 +77,12 @@ def by_thread(entry: tuple[object, ...]) -> tuple[object, ...]:
     return entry[:2]
 
 
-def ordered(mode: int, other: int) -> bool:
+def ordered(event: Event, other: Event) -> bool:
     """Whether the order of two accesses to one location can be told."""
-    both_read = mode == READ and other == READ
-    both_add = mode == ADD and other == ADD
-    return not both_read and not both_add
+    both_read = event.mode == READ and other.mode == READ
+    both_add = event.mode == ADD and other.mode == ADD
+    if both_read or both_add:
+        return False
+    same_item = event.part == other.part or ALL in (event.part, other.part)
+    restructured = WRITE in (event.structure, other.structure)
+    return same_item or (restructured and NONE not in (event.structure, other.structure))

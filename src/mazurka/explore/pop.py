@@ -9,19 +9,18 @@ It is reversed once in the whole search: e must not be in a schedule, and e' mus
 Two schedules that branch off for the same e may be part of one trace if their heads commute: both
 read, or both add. The paper orders such schedules by how they were found, and describes those that
 come before a given one by expressions (Proposition 1, Algorithm 2). Here they are ordered by the
-threads of their heads, and no description is needed: below a schedule, a thread that precedes the
-head's does not make such an access until one comes that depends on it, unless it comes after one
-that was made below the schedule. docs/pop.md has the proofs, and says what is different for
-operations that may block.
+threads of their heads, and no description is needed: below a schedule, until e comes, a thread that
+precedes the head's does not make an access that conflicts with e, unless it happens after one that
+does. docs/pop.md has the proofs, and says what is different for operations that may block.
 """
 
 from collections.abc import Iterator
 from typing import Final
 
-from mazurka.core.event import NO_CLOCK, Event, copy_of
+from mazurka.core.event import NO_CLOCK, Event, conflicts, copy_of, footprint_of
 from mazurka.core.execution import Guide
 from mazurka.core.happens_before import HappensBefore, is_or_happens_before, joined
-from mazurka.core.operation import ADD, READ, WRITE, may_block
+from mazurka.core.operation import ALL, READ, WRITE, Footprint, may_block
 from mazurka.core.part import Part
 from mazurka.core.races import (
     adds_beside,
@@ -48,6 +47,7 @@ class Race:
     def __init__(
         self, earlier: Event, head: Event, previous: Event | None, clock: list[int], end: int
     ) -> None:
+        self.earlier = earlier
         self.position = earlier.position
         self.head = head  # as it will be
         self.previous = previous  # the event that its thread comes from
@@ -93,6 +93,8 @@ class Pop(Guide):
         # Of the latest run:
         self.keep = 0
         self.marks: list[int] = []  # of the events of its path
+        self.rivals: dict[int, Event] = {}  # by the positions of the heads reversed against them
+        self.rivals_to_come: dict[int, list[tuple[int, int]]] = {}
         self.first_node = 0
         self.races: list[Race] = []
 
@@ -116,8 +118,13 @@ class Pop(Guide):
         path = self.execution.path_of(part.steps)
         for step, mode in zip(path, part.modes, strict=True):
             step.mode = mode
+        self.rivals = {}
+        for head, position, thread in part.rivals:
+            rival = self.execution.path_of([(thread, "", 0)])[0]
+            self.rivals_to_come.setdefault(position, []).append((head, rival.thread))
         counted = self.search.counted
         going_on = self.run(0, path, list(part.marks))
+        self.rivals_to_come = {}
         if self.search.counted > counted:
             self.parts.pop()
             self.remember_races(going_on)
@@ -133,6 +140,7 @@ class Pop(Guide):
             current.append(copy)
             self.order.put_back(copy)
             self.note_heads(copy)
+        self.rivals = {len(current): race.earlier}
         counted = self.search.counted
         going_on = self.run(len(current), [race.head], [HEAD])
         if self.search.counted > counted:
@@ -198,7 +206,17 @@ class Pop(Guide):
         steps = [*prefix, *taken, race.head]
         marks = [*[event.mark for event in prefix], *[SCHEDULED for _ in taken], HEAD]
         modes = [event.mode for event in steps]
-        return Part(tuple(self.execution.steps_of(steps)), tuple(marks), tuple(modes))
+        rivals = [(len(steps) - 1, race.position, self.thread_name(race.earlier))]
+        for event in prefix:
+            if event.mark == HEAD and event.instead_of is not None:
+                rival = event.instead_of
+                rivals.append((event.position, rival.position, self.thread_name(rival)))
+        return Part(
+            tuple(self.execution.steps_of(steps)), tuple(marks), tuple(modes), tuple(rivals)
+        )
+
+    def thread_name(self, event: Event) -> str:
+        return self.execution.stable_names(event)[0]
 
     # While the program runs
 
@@ -206,43 +224,55 @@ class Pop(Guide):
         self.order.extend(event)
         place = event.position - self.keep
         if place < len(self.marks):
-            event.mark = self.marks[place]
+            self.follow_path(event, self.marks[place])
         self.note_heads(event)
 
+    def follow_path(self, event: Event, mark: int) -> None:
+        """Mark an event of the path as the part or race says."""
+        position = event.position
+        if position in self.rivals_to_come:
+            for head, thread in self.rivals_to_come[position]:
+                rival = self.execution.standing(thread)
+                rival.position = position
+                rival.index = len(self.order.of_thread[thread]) + 1
+                self.rivals[head] = rival
+        event.mark = mark
+        if mark == HEAD:
+            event.instead_of = self.rivals[position]
+
     def note_heads(self, event: Event) -> None:
+        """Keep the heads at hand that others might have to come after."""
         if event.position > 0:
             before = self.order.events[event.position - 1]
             event.last_head = before if before.mark == HEAD else before.last_head
-        if event.mode == READ or event.mode == ADD:
-            if event.mark == HEAD:
-                event.after_head = True
-                self.watching = True
-            elif self.watching:
-                other = event.previous_access
-                event.after_head = (
-                    other is not None and other.mode == event.mode and other.after_head
-                )
+        if event.location < 0:
+            return
+        if event.mark == HEAD and not changes_all(event):  # else nothing could come in its place
+            event.head_here = event
+            self.watching = True
+        elif self.watching and event.previous_access is not None:
+            event.head_here = event.previous_access.head_here
 
     def watches(self, location: int) -> bool:
         last_access = self.order.last_access
         latest = last_access[location] if location < len(last_access) else None
-        return latest is not None and latest.after_head
+        return latest is not None and latest.head_here is not None and not changes_all(latest)
 
-    def asleep(self, thread: int, location: int, mode: int) -> bool:
+    def asleep(self, thread: int, location: int, footprint: Footprint) -> bool:
         """Whether an access would complete a schedule that comes before one in E."""
         latest = self.order.last_access[location]
-        return self.comes_too_early(thread, mode, self.order.latest_of(thread), latest, None)
+        return self.comes_too_early(thread, footprint, self.order.latest_of(thread), latest, None)
 
     def is_avoided(self, race: Race, explored: Explored) -> bool:
         """Whether a schedule contains one that comes before a schedule in E1 (line 7)."""
         if explored.events[race.position].last_head is None:
             return False
         head = race.head
-        if self.comes_too_early(head.thread, head.mode, race.previous, race.latest, race):
+        if self.comes_too_early(head.thread, footprint_of(head), race.previous, race.latest, race):
             return True
         return any(
             self.comes_too_early(
-                event.thread, event.mode, event.previous, event.previous_access, race
+                event.thread, footprint_of(event), event.previous, event.previous_access, race
             )
             for event in taken_along(race, explored.events)
         )
@@ -250,32 +280,26 @@ class Pop(Guide):
     def comes_too_early(
         self,
         thread: int,
-        mode: int,
+        footprint: Footprint,
         previous: Event | None,
         latest: Event | None,
         race: Race | None,
     ) -> bool:
         """Whether a thread that comes from `previous` must not make an access after `latest`:
-        because it precedes the thread of a head, unless it comes after that or a later access.
+        because it precedes the thread of a head, and could have come in its place.
 
         For an access in a schedule, what the schedule does not take along is passed over.
         """
-        if mode != READ and mode != ADD:
-            return False
-        access = latest
-        while access is not None:
-            if race is None or access.position < race.position or race.takes(access):
-                if access.mode != mode or not access.after_head:
-                    return False
-                if previous is not None and is_or_happens_before(access, previous):
-                    return False
-                if (
-                    access.mark == HEAD
-                    and (race is None or access.position < race.position)
-                    and self.execution.precedes(thread, access.thread)
-                ):
-                    return True
-            access = access.previous_access
+        head = None if latest is None else latest.head_here
+        while head is not None:
+            if (
+                (race is None or head.position < race.position)
+                and self.execution.precedes(thread, head.thread)
+                and is_first(thread, footprint, previous, latest, head.instead_of, race)
+            ):
+                return True
+            before = head.previous_access
+            head = None if before is None else before.head_here
         return False
 
     # Parsimonious races
@@ -383,6 +407,42 @@ class Pop(Guide):
             if earlier.mode == WRITE and earlier.position < first_node and stood_before:
                 return  # an earlier run has seen all this
             earlier = earlier.previous_change
+
+
+def changes_all(event: Event) -> bool:
+    """Whether every later access to its location happens after an event."""
+    return event.mode == WRITE and event.part == ALL
+
+
+def is_first(
+    thread: int,
+    footprint: Footprint,
+    previous: Event | None,
+    latest: Event | None,
+    rival: Event | None,
+    race: Race | None,
+) -> bool:
+    """Whether an access conflicts with the event that a head was reversed against, which has not
+    come yet, and happens after no other access that does since it could have come."""
+    assert rival is not None
+    mode, structure, part = footprint
+    if thread == rival.thread or not conflicts(mode, structure, part, rival):
+        return False
+    past: list[Event] = [] if previous is None else [previous]
+    access = latest
+    while access is not None and access.position >= rival.position:
+        if race is None or access.position < race.position or race.takes(access):
+            if access.thread == rival.thread and access.index == rival.index:
+                return False
+            depends = conflicts(mode, structure, part, access)
+            if conflicts(rival.mode, rival.structure, rival.part, access) and (
+                depends or any(is_or_happens_before(access, other) for other in past)
+            ):
+                return False
+            if depends:
+                past.append(access)
+        access = access.previous_access
+    return True
 
 
 class Selections:

@@ -123,11 +123,17 @@ class PythonExecution(Execution):
             path.append(step)
         return path
 
+    def standing(self, thread: int) -> Event:
+        return RUNTIME.standing(RUNTIME.threads[thread])
+
     def precedes(self, thread: int, other: int) -> bool:
         return RUNTIME.threads[thread].lineage < RUNTIME.threads[other].lineage
 
     def stable_names(self, event: Event) -> tuple[str, str]:
         return RUNTIME.threads[event.thread].name, RUNTIME.place_name(event)
+
+    def part_name(self, event: Event) -> str:
+        return RUNTIME.part_name(event)
 
 
 def plain(outcome: object) -> str:

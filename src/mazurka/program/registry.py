@@ -104,6 +104,13 @@ class Registry:
             return self.locations[event.location].name
         return "" if event.kind == CHOOSE else self.threads[event.choice].name
 
+    def part_name(self, event: Event) -> str:
+        """Which item of a container an event works on, if on one."""
+        if event.part < 0 or event.location < 0:
+            return ""
+        keys = self.locations[event.location].keys
+        return repr(keys[event.part]) if keys is not None else str(event.part)
+
     def operation_name(self, event: Event) -> str:
         """An operation as schedules name it."""
         place = "" if event.kind == SPAWN else self.place_name(event)

@@ -11,12 +11,13 @@ from typing import Any, Final, cast
 
 from greenlet import getcurrent, greenlet
 
-from mazurka.core.event import NO_EVENTS, Event, dependent
+from mazurka.core.event import NO_EVENTS, Event, dependent, footprint_of
 from mazurka.core.execution import Guide
 from mazurka.core.operation import (
     ACQUIRE,
     ADD,
     ADD_TO,
+    ALL,
     AWAIT,
     AWAIT_EXCHANGE,
     BLOCKED,
@@ -24,6 +25,7 @@ from mazurka.core.operation import (
     COMPARE_EXCHANGE,
     EXCHANGE,
     FETCH_ADD,
+    FIRST_ON_PARTS,
     FIRST_UPDATE,
     JOIN,
     LOAD,
@@ -39,7 +41,9 @@ from mazurka.core.operation import (
     VERBS,
     WAIT,
     WRITE,
+    Footprint,
     depends_on_value,
+    footprint,
     may_block,
     outcome,
 )
@@ -337,6 +341,8 @@ class Runtime(Registry):
                 kind, cell.value, thread.first, thread.second
             ):
                 self.diverge(event, thread, kind, cell.location, "with another outcome")
+            if kind >= FIRST_ON_PARTS and self.footprint_of(thread) != footprint_of(event):
+                self.diverge(event, thread, kind, cell.location, "on other items")
             if kind == JOIN and event.choice != thread.choice:
                 self.diverge(event, thread, kind, -1, "of another thread")
             if kind == CHOOSE and event.alternatives != thread.alternatives:
@@ -368,8 +374,7 @@ class Runtime(Registry):
     def new_event(self, thread: Thread) -> Event:
         kind = thread.kind
         cell = thread.cell
-        mode = self.mode_of(thread)
-        event = Event(thread.id, kind, cell.location, mode, thread.first, thread.second)
+        event = self.standing(thread)
         event.before = cell.value
         event.alternatives = thread.alternatives if kind == CHOOSE else 1
         event.sleep = self.sleep
@@ -387,10 +392,26 @@ class Runtime(Registry):
             event.choice = thread.choice
         return event
 
-    def mode_of(self, thread: Thread) -> int:
+    def standing(self, thread: Thread) -> Event:
+        """The operation that a thread stands before, as the event that it would be now."""
+        kind = thread.kind
+        cell = thread.cell
+        mode, structure, part = self.footprint_of(thread)
+        event = Event(thread.id, kind, cell.location, mode, thread.first, thread.second)
+        if kind >= FIRST_ON_PARTS:
+            event.structure = structure
+            event.part = part
+            event.view = cell.look(kind, cast(int, thread.first), thread.second)
+        return event
+
+    def footprint_of(self, thread: Thread) -> Footprint:
         """How the operation that a thread stands before would access its location now."""
-        mode = outcome(thread.kind, thread.cell.value, thread.first, thread.second)
-        return WRITE if mode == ADD and not self.independent_adds else mode
+        kind = thread.kind
+        if kind >= FIRST_ON_PARTS:
+            item = cast(int, thread.first)
+            return footprint(kind, item, thread.cell.look(kind, item, thread.second))
+        mode = outcome(kind, thread.cell.value, thread.first, thread.second)
+        return WRITE if mode == ADD and not self.independent_adds else mode, NONE, ALL
 
     def check_path(self, event: Event, expected: Event, thread: Thread) -> None:
         """A step of the path must be the operation that the search predicted."""
@@ -411,7 +432,7 @@ class Runtime(Registry):
             return
         if event.kind != expected.kind or event.location != expected.location:
             self.diverge(expected, thread, event.kind, event.location, "")
-        if event.mode != expected.mode:
+        if footprint_of(event) != footprint_of(expected):
             self.diverge(expected, thread, event.kind, event.location, "with another outcome")
 
     def apply(self, thread: Thread) -> object:
@@ -454,6 +475,8 @@ class Runtime(Registry):
             return cast(Thread, first).result
         if kind == CHOOSE:
             return thread.choice
+        if kind >= FIRST_ON_PARTS:
+            return None  # the thread itself goes on to do it
         return self.apply_guarded(thread, kind, cell, value)
 
     def apply_guarded(self, thread: Thread, kind: int, cell: Cell, value: object) -> object:
@@ -573,10 +596,10 @@ class Runtime(Registry):
         guide = self.guide
         if guide is not None and guide.watching and location >= 0 and guide.watches(location):
             running = self.current
-            self.current = None  # asking for the mode may call the user's guards
-            mode = self.mode_of(thread)
+            self.current = None  # asking for the footprint may call the user's guards
+            footprint = self.footprint_of(thread)
             self.current = running
-            if guide.asleep(thread.id, location, mode):
+            if guide.asleep(thread.id, location, footprint):
                 return False
         if thread.kind != CHOOSE:
             return not self.sleep or not self.asleep(thread, 0)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from mazurka.core.operation import NONE
+from mazurka.core.operation import NO_VIEW, NONE, View
 
 
 class Location:
@@ -16,6 +16,8 @@ class Location:
         self.part_of = part_of  # the location of the user's object that this is part of; -1: none
         self.code: object = None  # where it was made
         self.instruction = 0
+        self.keys: list[object] | None = None  # of a container whose items have keys, by number
+        self.numbers: dict[object, int] = {}  # and the other way round
 
 
 class Cell:
@@ -31,6 +33,10 @@ class Cell:
         self.epoch = 0  # of the execution that the value belongs to
         self.serial = 0  # made outside executions: every one begins with the initial value
         self.made_at: tuple[object, int] = (None, 0)  # if so, the code object and instruction
+
+    def look(self, kind: int, item: int, key: object) -> View:
+        """What an operation finds, if this is a container."""
+        return NO_VIEW
 
     def __repr__(self) -> str:
         """The same in every execution: messages that show an object can be compared."""
