@@ -20,7 +20,18 @@ from mazurka.explore.optimal import OptimalDpor
 from mazurka.explore.pop import Pop
 from mazurka.explore.search import Search
 from mazurka.explore.source import SourceDpor
+from mazurka.program.containers import (
+    call_method,
+    contains,
+    delete_item,
+    iterate,
+    length,
+    load_item,
+    store_item,
+    unpack,
+)
 from mazurka.program.execution import PythonExecution
+from mazurka.program.objects import OBJECTS
 from mazurka.program.runtime import RUNTIME
 
 Instruction = tuple[Any, ...]
@@ -65,6 +76,11 @@ class Shared:
         self.queue = mazurka.Queue(1)
         self.condition = mazurka.Condition()
         self.barrier = mazurka.Barrier(2)
+        self.list: list[Any] = [0]
+        self.dict: dict[Any, Any] = {0: 0}
+        self.set: set[Any] = {0}
+        for container in (self.list, self.dict, self.set):
+            OBJECTS.share(container, "")
 
 
 def as_function(program: Program) -> Callable[[], object]:
@@ -199,6 +215,42 @@ INSTRUCTIONS: dict[str, Callable[..., Any]] = {
     "choose": lambda s, n: mazurka.choose(range(n)),
     "assume": lambda s, v: mazurka.assume(s.atomics[0].load() == v),
     "assert": lambda s, v: check_equal(s.atomics[0].load(), v),
+}
+
+
+def caught(function: Callable[..., Any], *arguments: Any) -> Any:
+    try:
+        return function(*arguments)
+    except (IndexError, KeyError):
+        return False
+
+
+def method(container: Any, name: str, *arguments: Any) -> Any:
+    return caught(call_method, getattr(container, name), *arguments)
+
+
+INSTRUCTIONS |= {
+    "list read": lambda s, i: caught(load_item, s.list, i),
+    "list set": lambda s, i, v: caught(store_item, s.list, i, v),
+    "list append": lambda s, v: method(s.list, "append", v),
+    "list pop": lambda s: method(s.list, "pop"),
+    "list length": lambda s: length(s.list),
+    "list items": lambda s: unpack(s.list),
+    "list loop": lambda s: list(iterate(s.list)),
+    "dict read": lambda s, k: caught(load_item, s.dict, k),
+    "dict set": lambda s, k, v: caught(store_item, s.dict, k, v),
+    "dict delete": lambda s, k: caught(delete_item, s.dict, k),
+    "dict default": lambda s, k, v: method(s.dict, "setdefault", k, v),
+    "dict pop": lambda s, k: method(s.dict, "pop", k),
+    "dict in": lambda s, k: contains(k, s.dict),
+    "dict length": lambda s: length(s.dict),
+    "dict clear": lambda s: method(s.dict, "clear"),
+    "dict items": lambda s: unpack(s.dict.items()),
+    "dict update": lambda s, k: method(s.dict, "update", {k: 1}),
+    "set add": lambda s, k: method(s.set, "add", k),
+    "set discard": lambda s, k: method(s.set, "discard", k),
+    "set in": lambda s, k: contains(k, s.set),
+    "set pop": lambda s: method(s.set, "pop"),
 }
 
 

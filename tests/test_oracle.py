@@ -81,6 +81,32 @@ compound = st.one_of(
     instruction("swallow", st.lists(st.one_of(simple, raising), min_size=1, max_size=2).map(tuple)),
 )
 anything = st.one_of(simple, simple, compound)
+key = st.integers(0, 2)
+CONTAINERS = [
+    instruction("list read", key),
+    instruction("list set", key, value),
+    instruction("list append", value),
+    instruction("list pop"),
+    instruction("list length"),
+    instruction("list items"),
+    instruction("list loop"),
+    instruction("dict read", key),
+    instruction("dict set", key, value),
+    instruction("dict delete", key),
+    instruction("dict default", key, value),
+    instruction("dict pop", key),
+    instruction("dict in", key),
+    instruction("dict length"),
+    instruction("dict clear"),
+    instruction("dict items"),
+    instruction("dict update", key),
+    instruction("set add", key),
+    instruction("set discard", key),
+    instruction("set in", key),
+    instruction("set pop"),
+]
+on_list = CONTAINERS[:7]
+on_dict = CONTAINERS[7:17]
 # How many threads, and how many instructions each has at the most.
 SHAPES = st.sampled_from([(2, 5), (3, 3), (4, 2)])
 
@@ -101,6 +127,11 @@ any_program = st.one_of(
     programs(anything),
     programs(anything),
     programs(*MEMORY),
+    programs(
+        *CONTAINERS, instruction("if", st.lists(st.one_of(CONTAINERS), max_size=2).map(tuple))
+    ),
+    programs(*on_list, instruction("if", st.lists(st.one_of(on_list), max_size=1).map(tuple))),
+    programs(*on_dict, instruction("if", st.lists(st.one_of(on_dict), max_size=1).map(tuple))),
     programs(
         instruction("add", one_variable, amount),
         instruction("await", one_variable, value),

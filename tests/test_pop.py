@@ -139,8 +139,8 @@ def test_a_part_of_another_program_is_reported() -> None:
 
 
 def part_text(**changes: object) -> str:
-    part = {"mazurka-part": 1, "steps": [["0", "load x", 0]], "marks": [0], "modes": [1]}
-    return json.dumps({**part, "independent_adds": True, **changes})
+    part = {"mazurka-part": 2, "steps": [["0", "load x", 0]], "marks": [0], "modes": [1]}
+    return json.dumps({**part, "rivals": [], "independent_adds": True, **changes})
 
 
 def test_parts_survive_json() -> None:
@@ -157,6 +157,8 @@ def test_parts_survive_json() -> None:
         ('{"mazurka-part": 9, "steps": [], "marks": []}', "format 9"),
         (part_text(marks=[]), "1 steps, 0 marks, 1 modes"),
         (part_text(marks=[9]), "the marks are"),
+        (part_text(marks=[2]), "the heads are"),
+        (part_text(rivals=[[0, 0, "x"]]), "no thread 'x'"),
         (part_text(steps=[["0.x", "load x", 0]]), "no thread '0.x'"),
         (part_text(steps=[["foo", "load x", 0]]), "no thread 'foo'"),
     ],

@@ -111,7 +111,7 @@ def find_order(event: Event) -> None:
     """Order an access after the earlier ones that it depends on.
 
     Those are met from the latest to the earliest; one that is not yet in the clock is adjacent to
-    the event, hence in a race with it. A write to all of a location happens after everything before it.
+    the event, hence in a race with it. A write to all of a location happens after all before it.
     """
     mode = event.mode
     structure = event.structure

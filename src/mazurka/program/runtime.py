@@ -86,6 +86,18 @@ class Divergence:
         self.instruction = 0
 
 
+class Memory:
+    """What is known of the ordinary objects of a program."""
+
+    def begin(self) -> None:
+        """An execution begins."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """The exploration is over."""
+        raise NotImplementedError
+
+
 class Runtime(Registry):
     """Runs one execution after the other of one program; the registry names what takes part."""
 
@@ -105,6 +117,7 @@ class Runtime(Registry):
         self.path: list[Event] = NO_EVENTS
         self.sleep: list[Event] = NO_EVENTS
         self.guide: Guide | None = None
+        self.memory: Memory | None = None  # if the program's own objects are seen
         self.keep = 0
         self.path_end = 0
         self.position = 0
@@ -155,6 +168,9 @@ class Runtime(Registry):
         self.first_failed = None
         self.divergence = None
         self.guide = None
+        if self.memory is not None:
+            self.memory.close()
+            self.memory = None
 
     # One execution
 
@@ -183,6 +199,8 @@ class Runtime(Registry):
         self.misuse = None
         self.first_failed = None
         self.pending = []
+        if self.memory is not None:
+            self.memory.begin()
         main = self.threads[0]
         self.live = [main]
         self.recent = main
@@ -282,22 +300,37 @@ class Runtime(Registry):
 
         This is all that most operations of an execution cost.
         """
+        event = self.repeated_event(kind, cell)
+        if event is None:
+            return False
+        event.before = cell.value
+        return True
+
+    def repeats_on(self, kind: int, cell: Cell, item: int) -> bool:
+        """The same for an operation on an item of a container."""
+        event = self.repeated_event(kind, cell)
+        if event is None:
+            return False
+        if event.first != item:
+            self.diverge(event, self.threads[event.thread], kind, cell.location, "on other items")
+        return True
+
+    def repeated_event(self, kind: int, cell: Cell) -> Event | None:
         thread = self.current
         if thread is None or self.position >= self.keep or self.cancelling:
-            return False
+            return None
         if self.pending and (thread is not self.recent or self.record_enabled):
-            return False
+            return None
         event = self.events[self.position]
         if event.thread != thread.id:
-            return False
+            return None
         if cell.epoch != self.epoch:
             self.adopt(cell)
         if event.kind != kind or event.location != cell.location:
             self.diverge(event, thread, kind, cell.location, "")
-        event.before = cell.value
         self.position += 1
         self.recent = thread
-        return True
+        return event
 
     def perform(self, kind: int, cell: Cell, first: object, second: object) -> object:
         """Stand before an operation until it is this thread's turn, then perform it."""

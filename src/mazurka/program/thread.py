@@ -20,6 +20,17 @@ class Location:
         self.numbers: dict[object, int] = {}  # and the other way round
 
 
+class Identity:
+    """An ordinary object, the same in every execution: which one of which thread it is."""
+
+    def __init__(self, name: str, label: str) -> None:
+        self.name = name
+        self.label = label  # what people call it
+        self.fields: dict[str, int] = {}  # the locations of its attributes
+        self.contents = -1  # and of its items, if it is a container
+        self.shared = False  # whether threads other than the first have used it
+
+
 class Cell:
     """Anything with a location: a value that operations read and change."""
 
@@ -57,6 +68,7 @@ class Thread:
         self.lineage = [int(order) for order in name.split(".")]
         self.child_ids: list[int] = []  # of the children ever seen, in order
         self.object_ids: list[int] = []  # the locations of the objects it ever made
+        self.identities: list[Identity] = []  # of the ordinary objects it was the first to use
         self.greenlet: Any = None
         self.resume: Any = None  # the greenlet's switch method: looking it up takes time
         self.reset(do_nothing, (), 0)
@@ -70,6 +82,7 @@ class Thread:
         self.arguments = arguments
         self.children = 0
         self.objects = 0
+        self.named = 0  # so many of its identities are given
         self.finished = False
         self.gave_up = False  # an assumption failed: blocked for good
         self.result: object = None

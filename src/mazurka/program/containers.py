@@ -1,0 +1,415 @@
+"""Accesses to the items of lists, dicts, sets and the like, as rewritten code makes them.
+
+Each of these waits for its turn, then does what Python would do, all in one step. Classes of the
+user's that implement the same protocols, or override them, run their own rewritten code.
+"""
+
+import gc
+import operator
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator
+from typing import Any, Final, cast
+
+from mazurka.core.operation import (
+    APPEND,
+    CHANGE_WHOLE,
+    INDEX_READ,
+    INDEX_SET,
+    ITEM_DELETE,
+    ITEM_INSERT,
+    ITEM_READ,
+    ITEM_SET,
+    LENGTH,
+    READ_WHOLE,
+)
+from mazurka.program.objects import (
+    ATOMS,
+    ELEMENTS,
+    INDEXED,
+    KEYED,
+    NO_CONTAINER,
+    OBJECTS,
+    WHOLE,
+    Contents,
+    shape_of,
+)
+from mazurka.program.runtime import RUNTIME
+
+KEYS_VIEW: Final[type] = type({}.keys())
+VIEWS: Final[tuple[type, ...]] = (KEYS_VIEW, type({}.values()), type({}.items()))
+OWN: Final[dict[type, dict[str, bool]]] = {}  # whether a class has its own version of a method
+LIBRARY: Final = ("builtins", "collections", "array")
+
+
+def is_own(kind: type, name: str) -> bool:
+    """Whether a user's class overrides a method of a container."""
+    names = OWN.get(kind)
+    if names is None:
+        names = {}
+        OWN[kind] = names
+    own = names.get(name)
+    if own is None:
+        own = False
+        for base in kind.__mro__:
+            if name in base.__dict__:
+                own = base.__module__ not in LIBRARY
+                break
+        names[name] = own
+    return own
+
+
+def is_modelled(kind: type, name: str) -> bool:
+    """Whether a method works on the items of a container as the built-in one does."""
+    return shape_of(kind) != NO_CONTAINER and not is_own(kind, name)
+
+
+# One step on a container
+
+
+def announce(kind: int, contents: Contents, item: int, key: object) -> None:
+    if not RUNTIME.repeats_on(kind, contents, item):
+        RUNTIME.perform(kind, contents, item, key)
+
+
+def read_all(container: object) -> None:
+    announce(READ_WHOLE, OBJECTS.contents_of(container, shape_of(type(container))), -1, None)
+
+
+def change_all(container: object) -> None:
+    shape = shape_of(type(container))
+    announce(CHANGE_WHOLE, OBJECTS.contents_of(container, shape), -1, None)
+    OBJECTS.save_contents(container, shape)
+
+
+def read_length(container: object) -> None:
+    announce(LENGTH, OBJECTS.contents_of(container, shape_of(type(container))), -1, None)
+
+
+def read_item(container: object, key: object) -> None:
+    shape = shape_of(type(container))
+    contents = OBJECTS.contents_of(container, shape)
+    if shape == INDEXED:
+        if type(key) is int and key >= 0:
+            announce(INDEX_READ, contents, key, key)
+        else:
+            announce(READ_WHOLE, contents, -1, None)
+        return
+    number = -1 if shape == WHOLE else contents.number_of(key)
+    announce(ITEM_READ if number >= 0 else READ_WHOLE, contents, number, key)
+
+
+def change_item(kind: int, container: object, key: object) -> None:
+    """Set, insert or delete an item by its key."""
+    shape = shape_of(type(container))
+    contents = OBJECTS.contents_of(container, shape)
+    if shape == INDEXED:
+        if kind == ITEM_SET and type(key) is int and key >= 0:
+            announce(INDEX_SET, contents, key, key)
+        else:
+            announce(CHANGE_WHOLE, contents, -1, None)
+    else:
+        number = -1 if shape == WHOLE else contents.number_of(key)
+        announce(kind if number >= 0 else CHANGE_WHOLE, contents, number, key)
+    OBJECTS.save_contents(container, shape)
+
+
+# Items
+
+
+def load_item(container: Any, key: object) -> object:
+    if RUNTIME.current is None or not is_modelled(type(container), "__getitem__"):
+        return container[key]
+    read_item(container, key)
+    if isinstance(container, defaultdict) and not dict.__contains__(container, key):
+        return missing_item(container, key)
+    return container[key]
+
+
+def missing_item(container: "defaultdict[object, object]", key: object) -> object:
+    """A defaultdict calls its factory, which may take its time, and then stores the item."""
+    if container.default_factory is None or is_own(type(container), "__missing__"):
+        return container[key]
+    value = container.default_factory()
+    store_item(container, key, value)
+    return value
+
+
+def store_item(container: Any, key: object, value: object) -> None:
+    if RUNTIME.current is not None:
+        OBJECTS.share(value, "")
+        if is_modelled(type(container), "__setitem__"):
+            if type(key) is slice:
+                value = items_of(value)
+            OBJECTS.share(key, "")
+            change_item(ITEM_SET, container, key)
+    container[key] = value
+
+
+def delete_item(container: Any, key: object) -> None:
+    if RUNTIME.current is not None and is_modelled(type(container), "__delitem__"):
+        change_item(ITEM_DELETE, container, key)
+    del container[key]
+
+
+def contains(item: object, container: Any) -> bool:
+    if RUNTIME.current is not None:
+        kind = type(container)
+        if is_modelled(kind, "__contains__"):
+            shape = shape_of(kind)
+            if shape == KEYED or shape == ELEMENTS:
+                read_item(container, item)
+            else:
+                read_all(container)
+        elif kind in VIEWS:
+            owner = owner_of(container)
+            if kind is KEYS_VIEW:
+                read_item(owner, item)
+            else:
+                read_all(owner)
+    return item in container
+
+
+def owner_of(view: object) -> object:
+    """The dict that a view of keys, values or items shows."""
+    return gc.get_referents(view)[0]
+
+
+# The whole
+
+
+def length(container: Any) -> int:
+    if RUNTIME.current is not None:
+        if is_modelled(type(container), "__len__"):
+            read_length(container)
+        elif type(container) in VIEWS:
+            read_length(owner_of(container))
+    return len(container)
+
+
+def truth(value: Any) -> bool:
+    if value is True or value is False:
+        return value is True
+    if RUNTIME.current is not None and type(value) not in ATOMS:
+        kind = type(value)
+        if is_modelled(kind, "__len__") and not is_own(kind, "__bool__"):
+            read_length(value)
+        elif kind in VIEWS:
+            read_length(owner_of(value))
+    return bool(value)
+
+
+def stable(value: Any) -> Any:
+    """A value that nobody changes from now on: containers are read and copied, with all in them."""
+    kind = type(value)
+    if kind in ATOMS:
+        return value
+    if kind is tuple:
+        parts = [stable(part) for part in value]
+        same = all(part is old for part, old in zip(parts, value, strict=True))
+        return value if same else tuple(parts)
+    if kind in VIEWS:
+        read_all(owner_of(value))
+        return [stable(part) for part in list(value)]
+    shape = shape_of(kind)
+    if shape == NO_CONTAINER or is_own(kind, "__iter__"):
+        return value
+    read_all(value)
+    return copy_of(value, kind)
+
+
+def copy_of(value: Any, kind: type) -> Any:
+    """A copy of a container that was just read; what is in it is read next."""
+    if kind is list:
+        return [stable(part) for part in list(value)]
+    if kind is dict:
+        return {key: stable(part) for key, part in list(value.items())}
+    if kind is deque:
+        return deque([stable(part) for part in list(value)], value.maxlen)
+    return value.__copy__() if hasattr(value, "__copy__") else value[:]
+
+
+def items_of(value: Any) -> Any:
+    """What is put into a container together: items that are read or made now, one after the other,
+    and then put in at once."""
+    kind = type(value)
+    if kind in VIEWS:
+        read_all(owner_of(value))
+        return list(value)
+    if shape_of(kind) != NO_CONTAINER and not is_own(kind, "__iter__"):
+        read_all(value)
+        return value.__copy__() if hasattr(value, "__copy__") else value.copy()
+    return list(value) if isinstance(value, Iterator) else value
+
+
+def text(value: object) -> object:
+    """What is to be formatted."""
+    if RUNTIME.current is None or type(value) in ATOMS:
+        return value
+    return stable(value)
+
+
+def unpack(value: object) -> object:
+    """What is to be unpacked: the items as they are now."""
+    if RUNTIME.current is None:
+        return value
+    kind = type(value)
+    if kind in VIEWS:
+        read_all(owner_of(value))
+        return tuple(cast(Any, value))
+    shape = shape_of(kind)
+    if shape == NO_CONTAINER or is_own(kind, "__iter__"):
+        return value
+    read_all(value)
+    return dict(cast(Any, value)) if shape == KEYED else tuple(cast(Any, value))
+
+
+def compare(function: Callable[[Any, Any], object], one: object, other: object) -> object:
+    if RUNTIME.current is None or type(one) in ATOMS or type(other) in ATOMS:
+        return function(one, other)
+    return function(stable(one), stable(other))
+
+
+IN_PLACE: Final = {
+    operator.iadd, operator.isub, operator.imul, operator.ior, operator.iand, operator.ixor,
+}  # fmt: skip
+
+
+def operate(function: Callable[[Any, Any], object], one: object, other: object) -> object:
+    if RUNTIME.current is None or (type(one) in ATOMS and type(other) in ATOMS):
+        return function(one, other)
+    kind = type(one)
+    if kind is str or kind is bytes:
+        return function(one, stable(other))
+    if shape_of(kind) == NO_CONTAINER:
+        return function(one, items_of(other) if shape_of(type(other)) != NO_CONTAINER else other)
+    if is_own(kind, f"__{function.__name__}__"):
+        return function(one, other)
+    other = items_of(other)
+    if function not in IN_PLACE:
+        return function(items_of(one), other)
+    OBJECTS.share(other, "")
+    change_all(one)
+    return function(one, other)
+
+
+# Iteration
+
+
+class IndexIterator:
+    """Goes through a list, one step for each item; it sees what is appended meanwhile."""
+
+    def __init__(self, container: Any) -> None:
+        self.container = container
+        self.index = 0
+
+    def __iter__(self) -> "IndexIterator":
+        return self
+
+    def __next__(self) -> object:
+        container = self.container
+        if container is None:
+            raise StopIteration
+        if RUNTIME.current is not None:
+            announce(INDEX_READ, OBJECTS.contents_of(container, INDEXED), self.index, self.index)
+        if self.index >= len(container):
+            self.container = None
+            raise StopIteration
+        item = container[self.index]
+        self.index += 1
+        return item
+
+
+class StepwiseIterator:
+    """Goes through a dict, set, deque or view; each step looks at it before it takes the next."""
+
+    def __init__(self, owner: object, look: Callable[[object], None], items: Iterator[Any]) -> None:
+        self.owner = owner
+        self.look = look
+        self.items = items
+
+    def __iter__(self) -> "StepwiseIterator":
+        return self
+
+    def __next__(self) -> object:
+        if RUNTIME.current is not None:
+            self.look(self.owner)
+        return next(self.items)
+
+
+def iterate(value: Any) -> Any:
+    """What a loop goes through."""
+    if RUNTIME.current is None:
+        return value
+    kind = type(value)
+    if kind in VIEWS:
+        look = read_length if kind is KEYS_VIEW else read_all
+        return StepwiseIterator(owner_of(value), look, iter(value))
+    shape = shape_of(kind)
+    if shape == NO_CONTAINER or is_own(kind, "__iter__"):
+        return value
+    if shape == INDEXED:
+        return IndexIterator(value)
+    return StepwiseIterator(value, read_all if shape == WHOLE else read_length, iter(value))
+
+
+# Methods
+
+READING: Final = {
+    "copy", "count", "index", "union", "intersection", "difference", "symmetric_difference",
+    "issubset", "issuperset", "isdisjoint", "most_common", "elements", "total", "tobytes", "tolist",
+    "decode", "hex", "find", "rfind", "startswith", "endswith", "split", "buffer_info",
+    "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__repr__", "__str__", "__or__",
+    "__and__", "__sub__", "__xor__", "__add__", "__mul__", "__ror__", "__copy__", "__reversed__",
+    "__format__", "__contains__",
+}  # fmt: skip
+UNSEEN: Final = {"keys", "values", "items", "__class__", "__sizeof__", "__hash__"}
+BY_KEY: Final = {
+    "get": ITEM_READ, "__contains__": ITEM_READ, "setdefault": ITEM_INSERT, "pop": ITEM_DELETE,
+    "add": ITEM_INSERT, "discard": ITEM_DELETE, "remove": ITEM_DELETE,
+}  # fmt: skip
+SPECIAL: Final[dict[str, Callable[..., object]]] = {
+    "__getitem__": load_item,
+    "__setitem__": store_item,
+    "__delitem__": delete_item,
+    "__len__": length,
+    "__iter__": iterate,
+}
+
+
+TAKING_ITEMS: Final = {
+    "extend", "extendleft", "update", "intersection_update", "difference_update", "subtract",
+    "symmetric_difference_update", "union", "intersection", "difference", "symmetric_difference",
+    "issubset", "issuperset", "isdisjoint", "__eq__", "__ne__", "__add__", "__or__", "__iadd__",
+    "__ior__", "__and__", "__sub__", "__xor__", "fromlist",
+}  # fmt: skip
+
+
+def call_method(function: Callable[..., Any], *arguments: Any, **named: Any) -> object:
+    """Call a bound method of a container."""
+    container = cast(Any, function).__self__
+    name = cast(Any, function).__name__
+    if name in SPECIAL:
+        return SPECIAL[name](container, *arguments)
+    if name in TAKING_ITEMS:
+        arguments = tuple([items_of(argument) for argument in arguments])
+    OBJECTS.share(arguments, "")
+    OBJECTS.share(tuple(named.values()), "")
+    announce_method(container, name, arguments)
+    return function(*arguments, **named)
+
+
+def announce_method(container: object, name: str, arguments: tuple[object, ...]) -> None:
+    shape = shape_of(type(container))
+    by_key = BY_KEY.get(name, 0) if shape == KEYED or shape == ELEMENTS else 0
+    if by_key and arguments:
+        if by_key == ITEM_READ:
+            read_item(container, arguments[0])
+        else:
+            change_item(by_key, container, arguments[0])
+    elif name == "append" and shape == INDEXED:
+        announce(APPEND, OBJECTS.contents_of(container, shape), -1, None)
+        OBJECTS.save_contents(container, shape)
+    elif name in READING:
+        read_all(container)
+    elif name not in UNSEEN:
+        change_all(container)

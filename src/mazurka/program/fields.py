@@ -1,0 +1,298 @@
+"""Accesses to attributes, global variables and closure variables, as rewritten code makes them.
+
+Each of these waits for its turn, then does what Python would do, all in one step.
+"""
+
+import builtins
+from types import CellType, FunctionType, MemberDescriptorType, ModuleType
+from typing import Any, Final, cast
+
+from mazurka.core.operation import LOAD, STORE
+from mazurka.program.objects import MISSING, OBJECTS, VALUE, is_memory, present_value
+from mazurka.program.runtime import RUNTIME
+from mazurka.program.thread import Cell
+
+# How an attribute of the instances of a class is found.
+NATIVE: Final = 1  # nobody changes it, or its own code does
+FIELD: Final = 2  # in the instance
+CLASS_LEVEL: Final = 3  # in the class, unless the instance has one of its own
+OF_CLASS: Final = 4  # the object is itself a class
+OF_MODULE: Final = 5
+
+WAYS: Final[dict[type, dict[str, int]]] = {}
+
+
+class Changeable:
+    """The names of the attributes and globals that anything may change."""
+
+    def __init__(self) -> None:
+        self.names: set[str] | None = None  # None: any
+
+    def set_names(self, names: set[str] | None) -> None:
+        self.names = names
+        WAYS.clear()
+
+
+CHANGEABLE: Final = Changeable()
+
+
+def way_to(kind: type, name: str) -> int:
+    ways = WAYS.get(kind)
+    if ways is None:
+        ways = {}
+        WAYS[kind] = ways
+    way = ways.get(name, 0)
+    if way == 0:
+        way = find_way(kind, name)
+        ways[name] = way
+    return way
+
+
+def find_way(kind: type, name: str) -> int:
+    if CHANGEABLE.names is not None and name not in CHANGEABLE.names:
+        return NATIVE
+    if name.startswith("__") and name.endswith("__"):
+        return NATIVE
+    if issubclass(kind, ModuleType):
+        return OF_MODULE
+    if issubclass(kind, type):
+        return OF_CLASS
+    if not is_memory(kind) or kind.__getattribute__ is not object.__getattribute__:
+        return NATIVE
+    found = class_attribute(kind, name)
+    if found is MISSING or isinstance(found, MemberDescriptorType):
+        return FIELD
+    if hasattr(type(found), "__set__") or hasattr(type(found), "__delete__"):
+        return NATIVE  # a property, say
+    return CLASS_LEVEL
+
+
+def class_attribute(kind: type, name: str) -> object:
+    for base in kind.__mro__:
+        if name in base.__dict__:
+            return base.__dict__[name]
+    return MISSING
+
+
+def read(cell: Cell) -> None:
+    if not RUNTIME.repeats(LOAD, cell):
+        RUNTIME.perform(LOAD, cell, None, None)
+
+
+def write(cell: Cell, value: object) -> None:
+    if RUNTIME.repeats(STORE, cell):
+        cell.value = value
+    else:
+        RUNTIME.perform(STORE, cell, value, None)
+
+
+# Attributes
+
+
+def load_attribute(thing: object, name: str) -> object:
+    if RUNTIME.current is None:
+        return getattr(thing, name)
+    way = way_to(type(thing), name)
+    if way == FIELD:
+        read(OBJECTS.field_of(thing, name))
+    elif way == CLASS_LEVEL:
+        return load_class_level(thing, name)
+    elif way == OF_CLASS:
+        return load_from_class(cast(type, thing), name)
+    elif way == OF_MODULE:
+        read(OBJECTS.field_of(cast(ModuleType, thing).__dict__, name))
+    return getattr(thing, name)
+
+
+def load_class_level(thing: object, name: str) -> object:
+    """Two reads: of the instance, and if it has no such attribute of its own, of the class."""
+    read(OBJECTS.field_of(thing, name))
+    own = present_value(thing, name)
+    if own is not MISSING:
+        return own
+    kind = type(thing)
+    found = read_in_classes(kind, name)
+    if found is MISSING:
+        return getattr(thing, name)
+    return found.__get__(thing, kind) if hasattr(found, "__get__") else found
+
+
+def load_from_class(kind: type, name: str) -> object:
+    found = read_in_classes(kind, name)
+    if found is MISSING or hasattr(found, "__get__"):
+        return getattr(kind, name)
+    return found
+
+
+def read_in_classes(kind: type, name: str) -> Any:
+    """What the first of the classes that has it says."""
+    for base in kind.__mro__:
+        if name in base.__dict__:
+            read(OBJECTS.field_of(base, name))
+            return base.__dict__.get(name, MISSING)
+    return MISSING
+
+
+def store_attribute(thing: object, name: str, value: object) -> None:
+    if RUNTIME.current is None:
+        setattr(thing, name, value)
+        return
+    OBJECTS.share(value, name)
+    kind = type(thing)
+    way = way_to(kind, name)
+    if way == OF_MODULE:
+        store_field(cast(ModuleType, thing).__dict__, name, value)
+    elif way == OF_CLASS or (way >= FIELD and kind.__setattr__ is object.__setattr__):
+        store_field(thing, name, value)
+    setattr(thing, name, value)
+    if way == OF_CLASS:
+        WAYS.clear()  # instances may find it in another way now
+
+
+def store_field(thing: object, name: str, value: object) -> None:
+    """Announce that an attribute gets a new value."""
+    write(OBJECTS.field_of(thing, name), value)
+    OBJECTS.save_field(thing, name)
+
+
+def store_plainly(thing: object, name: str, value: object) -> None:
+    """What object.__setattr__ does."""
+    if RUNTIME.current is not None and way_to(type(thing), name) >= FIELD:
+        OBJECTS.share(value, name)
+        store_field(thing, name, value)
+    object.__setattr__(thing, name, value)
+
+
+def delete_plainly(thing: object, name: str) -> None:
+    if RUNTIME.current is not None and way_to(type(thing), name) >= FIELD:
+        store_field(thing, name, MISSING)
+    object.__delattr__(thing, name)
+
+
+def load_plainly(thing: object, name: str) -> object:
+    """What object.__getattribute__ does."""
+    if RUNTIME.current is not None and (
+        name in getattr(thing, "__dict__", ()) or class_attribute(type(thing), name) is MISSING
+    ):
+        read(OBJECTS.field_of(thing, name))
+    return object.__getattribute__(thing, name)
+
+
+def delete_attribute(thing: object, name: str) -> None:
+    if RUNTIME.current is not None:
+        kind = type(thing)
+        way = way_to(kind, name)
+        if way == OF_MODULE:
+            store_field(cast(ModuleType, thing).__dict__, name, MISSING)
+        elif way == OF_CLASS or (way >= FIELD and kind.__delattr__ is object.__delattr__):
+            store_field(thing, name, MISSING)
+            WAYS.clear()
+    delattr(thing, name)
+
+
+# Global variables
+
+
+class GlobalVariable:
+    """A global variable of a module: a constant in the code that uses it."""
+
+    def __init__(self, namespace: dict[str, object], name: str) -> None:
+        self.namespace = namespace
+        self.name = name
+        self.cell: Cell | None = None
+        self.epoch = 0
+
+    def place(self) -> Cell:
+        if self.cell is None or self.epoch != RUNTIME.epoch:
+            self.cell = OBJECTS.field_of(self.namespace, self.name)
+            self.epoch = RUNTIME.epoch
+        return self.cell
+
+
+def global_cell(namespace: dict[str, object], name: str) -> GlobalVariable:
+    return GlobalVariable(namespace, name)
+
+
+def load_global(variable: GlobalVariable) -> object:
+    if RUNTIME.current is not None:
+        read(variable.place())
+    value = variable.namespace.get(variable.name, MISSING)
+    if value is MISSING:
+        value = getattr(builtins, variable.name, MISSING)
+        if value is MISSING:
+            raise NameError(f"name '{variable.name}' is not defined", name=variable.name)
+    return value
+
+
+def store_global(variable: GlobalVariable, value: object) -> None:
+    if RUNTIME.current is not None:
+        OBJECTS.share(value, variable.name)
+        write(variable.place(), value)
+        OBJECTS.save_field(variable.namespace, variable.name)
+    variable.namespace[variable.name] = value
+
+
+def delete_global(variable: GlobalVariable) -> None:
+    if RUNTIME.current is not None:
+        write(variable.place(), MISSING)
+        OBJECTS.save_field(variable.namespace, variable.name)
+    if variable.name not in variable.namespace:
+        raise NameError(f"name '{variable.name}' is not defined", name=variable.name)
+    del variable.namespace[variable.name]
+
+
+# Closure variables
+
+
+class ClosureVariable:
+    """A closure variable, as one call of a function that uses it sees it."""
+
+    def __init__(self, holder: CellType, name: str) -> None:
+        self.holder = holder
+        self.name = name
+
+    def place(self) -> Cell:
+        return OBJECTS.field_of(self.holder, VALUE)
+
+
+def closure_cell(function: FunctionType, name: str) -> ClosureVariable:
+    assert function.__closure__ is not None
+    holder = function.__closure__[0]
+    if RUNTIME.current is not None:
+        OBJECTS.share(holder, name)
+    return ClosureVariable(holder, name)
+
+
+def load_closure(variable: ClosureVariable) -> object:
+    if RUNTIME.current is not None:
+        read(variable.place())
+    try:
+        return variable.holder.cell_contents
+    except ValueError:
+        raise unbound(variable) from None
+
+
+def store_closure(variable: ClosureVariable, value: object) -> None:
+    if RUNTIME.current is not None:
+        OBJECTS.share(value, variable.name)
+        write(variable.place(), value)
+        OBJECTS.save_field(variable.holder, VALUE)
+    variable.holder.cell_contents = value
+
+
+def delete_closure(variable: ClosureVariable) -> None:
+    if RUNTIME.current is not None:
+        write(variable.place(), MISSING)
+        OBJECTS.save_field(variable.holder, VALUE)
+    try:
+        del variable.holder.cell_contents
+    except ValueError:
+        raise unbound(variable) from None
+
+
+def unbound(variable: ClosureVariable) -> NameError:
+    return NameError(
+        f"cannot access free variable '{variable.name}' where it is not associated with a value in "
+        "enclosing scope",
+        name=variable.name,
+    )

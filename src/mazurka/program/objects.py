@@ -1,0 +1,451 @@
+"""Ordinary Python objects as shared memory: who is who in every execution, and what they were.
+
+An object that an execution makes is known by the thread that first uses it or gives it away, and
+that thread's count: until then no other thread has it, so this is the same whenever the thread does
+the same. Whatever hangs on an object is named together with it. An object that was there before the
+execution, and outlives it, keeps its identity; what an execution changes of it is put back.
+"""
+
+from array import array
+from collections import OrderedDict, deque
+from functools import partial
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+)
+from typing import Any, Final, cast
+
+from mazurka.core.operation import CHANGE_WHOLE, FIRST_ON_PARTS, LENGTH, NO_VIEW, View
+from mazurka.program.runtime import INTERRUPTED, RUNTIME, Memory
+from mazurka.program.thread import Cell, Identity, Location, Thread
+
+# What kinds of containers there are.
+NO_CONTAINER: Final = 0
+INDEXED: Final = 1  # lists, and what is like them
+KEYED: Final = 2  # dicts
+ELEMENTS: Final = 3  # sets
+WHOLE: Final = 4  # deques: their items move whenever one is taken or put in front
+
+MISSING: Final = object()
+VALUE: Final = "="  # the one field of the cell of a closure variable
+
+# What has nothing in it that could change or be shared.
+ATOMS: Final[set[type]] = {
+    type(None), bool, int, float, complex, str, bytes, range, slice, type(Ellipsis), type,
+    type(NotImplemented), BuiltinFunctionType, ModuleType, MemberDescriptorType,
+    GetSetDescriptorType, property,
+}  # fmt: skip
+
+
+class Outlived(Exception):
+    """An object that an execution seemed to have made was there before: begin the search anew."""
+
+
+class Record:
+    """An object of the program, in one execution."""
+
+    def __init__(self, thing: object, identity: Identity, outside: bool) -> None:
+        self.thing = thing  # kept alive: nothing else may get its address
+        self.identity = identity
+        self.outside = outside
+        self.fields: dict[str, Cell] = {}
+        self.contents: Contents | None = None
+        self.owner = -1 if outside else cast(Thread, RUNTIME.current).id
+
+
+class Contents(Cell):
+    """The items of a container."""
+
+    def __init__(self, container: object, shape: int) -> None:
+        super().__init__(container, None)
+        self.shape = shape
+
+    def look(self, kind: int, item: int, key: object) -> View:
+        if kind < FIRST_ON_PARTS:
+            return NO_VIEW
+        shape = self.shape
+        if shape == INDEXED or shape == WHOLE or kind == LENGTH:
+            return View(len(cast(Any, self.value)), False, None)
+        if shape == KEYED:
+            mapping = cast(dict[object, object], self.value)
+            if kind == CHANGE_WHOLE:
+                return View(len(mapping), False, {self.number_of(each) for each in mapping})
+            return View(len(mapping), item >= 0 and key in mapping, None)
+        elements = cast(set[object], self.value)
+        if kind == CHANGE_WHOLE:
+            return View(len(elements), False, {self.number_of(each) for each in elements})
+        return View(len(elements), item >= 0 and key in elements, None)
+
+    def number_of(self, key: object) -> int:
+        """The number of an item by its key; -1 for a key that cannot be told from others, as its
+        class says itself what is equal."""
+        name = name_of_key(key)
+        if name is None:
+            return -1
+        assert self.known is not None
+        number = self.known.numbers.get(name, -1)
+        if number < 0:
+            if self.known.keys is None:
+                self.known.keys = []
+            number = len(self.known.keys)
+            self.known.keys.append(name)
+            self.known.numbers[name] = number
+        return number
+
+
+def name_of_key(key: object) -> object:
+    """What stands for a key in every execution."""
+    kind = type(key)
+    if kind in ATOMS:
+        return key
+    if kind is tuple:
+        parts = [name_of_key(part) for part in cast(tuple[object, ...], key)]
+        return None if any(part is None for part in parts) else tuple(parts)
+    if kind.__hash__ is object.__hash__ and kind.__eq__ is object.__eq__:
+        return ("object", OBJECTS.record_of(key).identity.name)
+    return None
+
+
+class Objects(Memory):
+    """All records."""
+
+    def __init__(self) -> None:
+        self.here: dict[int, Record] = {}  # by address: those used in this execution
+        self.before: dict[int, Record] = {}  # in the execution before
+        self.outside: dict[int, Record] = {}
+        self.settled = False  # whether executions are counted, so that names must not change
+        # Of outside objects, to be put back: by address and attribute, "" for the items.
+        self.changes: dict[tuple[int, str], tuple[object, object]] = {}
+
+    def forget(self) -> None:
+        """A new search: its locations are numbered afresh, but what is outside stays known."""
+        self.put_back()
+        self.settled = False
+        self.here = {}
+        self.before = {}
+        known = list(self.outside.values())
+        self.outside = {}
+        for record in known:
+            self.add_outside(record.thing, record.identity.name, record.identity.label)
+
+    def close(self) -> None:
+        self.put_back()
+        self.here = {}
+        self.before = {}
+        self.outside = {}
+
+    def begin(self) -> None:
+        """A new execution."""
+        if self.changes:
+            self.put_back()
+        self.before = self.here
+        self.here = {}
+
+    # Who is who
+
+    def record_of(self, thing: object) -> Record:
+        address = id(thing)
+        record = self.here.get(address)
+        if record is None:
+            record = self.outside.get(address)
+            if record is None:
+                record = self.new_record(thing, "")
+            else:
+                self.here[address] = record
+        return record
+
+    def new_record(self, thing: object, label: str) -> Record:
+        """First use of an object: name it, and what hangs on it."""
+        earlier = self.before.get(id(thing))
+        if earlier is not None and earlier.thing is thing:
+            return self.found_outside(thing, earlier)
+        thread = RUNTIME.current
+        if thread is None:  # asked by a search, of an object that an earlier execution made
+            return Record(thing, Identity("gone", ""), True)
+        order = thread.named
+        thread.named = order + 1
+        if order == len(thread.identities):
+            name = f"{thread.name}@{order + 1}"
+            thread.identities.append(Identity(name, label or type(thing).__name__))
+        record = Record(thing, thread.identities[order], False)
+        self.here[id(thing)] = record
+        self.share_parts(thing, record)
+        return record
+
+    def found_outside(self, thing: object, earlier: Record) -> Record:
+        """An object of the execution before: it was there all the time."""
+        label = earlier.identity.label
+        record = self.add_outside(thing, f"outside@{label}{len(self.outside) + 1}", label)
+        if self.settled:
+            RUNTIME.interrupt = Outlived()
+            RUNTIME.stop(INTERRUPTED)
+        self.here[id(thing)] = record
+        self.share_parts(thing, record)
+        return record
+
+    def add_outside(self, thing: object, name: str, label: str) -> Record:
+        record = self.outside.get(id(thing))
+        if record is None:
+            record = Record(thing, Identity(name, label), True)
+            self.outside[id(thing)] = record
+        return record
+
+    # Giving objects away
+
+    def share(self, thing: object, label: str) -> None:
+        """An object is put where other threads may find it: it must have a name by then."""
+        kind = type(thing)
+        if kind in ATOMS:
+            return
+        if kind is tuple or kind is frozenset:
+            for part in cast(tuple[object, ...], thing):
+                self.share(part, label)
+        elif kind is FunctionType:
+            self.share_closure(cast(FunctionType, thing))
+        elif kind is MethodType:
+            self.share(cast(MethodType, thing).__self__, "")
+            self.share(cast(MethodType, thing).__func__, "")
+        elif kind is partial:
+            call = cast("partial[object]", thing)
+            self.share((call.func, call.args, tuple(call.keywords.values())), "")
+        elif kind is CellType:
+            if id(thing) not in self.here and id(thing) not in self.outside:
+                self.new_record(thing, label)
+        elif id(thing) not in self.here and id(thing) not in self.outside and is_memory(kind):
+            self.new_record(thing, label)
+
+    def share_closure(self, function: FunctionType) -> None:
+        closure = function.__closure__
+        if closure is not None:
+            for name, cell in zip(function.__code__.co_freevars, closure, strict=True):
+                self.share(cell, name)
+        if function.__defaults__ is not None:
+            self.share(function.__defaults__, "")
+
+    def share_parts(self, thing: object, record: Record) -> None:
+        """What hangs on an object."""
+        label = record.identity.label
+        if type(thing) is CellType:
+            self.share(contents_of_cell(thing), label)
+            return
+        shape = shape_of(type(thing))
+        if shape == KEYED:
+            for key, value in list(dict.items(cast(dict[object, object], thing))):
+                self.share(key, "")
+                self.share(value, label)
+        elif shape != NO_CONTAINER:
+            for value in list(cast(list[object], thing)):
+                self.share(value, label)
+        own = getattr(thing, "__dict__", None)
+        if type(own) is dict:
+            for name, value in list(own.items()):
+                self.share(value, f"{label}.{name}")
+        for name in slots_of(type(thing)):
+            self.share(getattr(thing, name, None), f"{label}.{name}")
+
+    # Places
+
+    def note_use(self, record: Record) -> None:
+        thread = RUNTIME.current
+        if thread is not None and thread.id != record.owner:
+            if record.owner >= 0:
+                record.identity.shared = True
+            else:
+                record.owner = thread.id
+
+    def field_of(self, thing: object, name: str) -> Cell:
+        """The location of an attribute."""
+        record = self.record_of(thing)
+        self.note_use(record)
+        cell = record.fields.get(name)
+        if cell is None:
+            cell = Cell(None, None)
+            cell.location = self.field_location(record.identity, name)
+            cell.known = RUNTIME.locations[cell.location]
+            record.fields[name] = cell
+        if cell.epoch != RUNTIME.epoch:
+            cell.epoch = RUNTIME.epoch
+            cell.value = present_value(thing, name)
+        return cell
+
+    def field_location(self, identity: Identity, name: str) -> int:
+        location = identity.fields.get(name, -1)
+        if location < 0:
+            label = identity.label if name == VALUE else f"{identity.label}.{name}".lstrip(".")
+            location = new_location(f"{identity.name}.{name}", label)
+            identity.fields[name] = location
+        return location
+
+    def contents_of(self, container: object, shape: int) -> Contents:
+        """The location of the items of a container."""
+        record = self.record_of(container)
+        self.note_use(record)
+        contents = record.contents
+        if contents is None:
+            contents = Contents(container, shape)
+            identity = record.identity
+            if identity.contents < 0:
+                identity.contents = new_location(identity.name, identity.label)
+            contents.location = identity.contents
+            contents.known = RUNTIME.locations[contents.location]
+            record.contents = contents
+        contents.epoch = RUNTIME.epoch
+        return contents
+
+    # What was there before
+
+    def save_field(self, thing: object, name: str) -> None:
+        """An attribute is about to be changed."""
+        key = (id(thing), name)
+        if self.record_of(thing).outside and key not in self.changes:
+            self.changes[key] = (thing, present_value(thing, name))
+
+    def save_contents(self, container: object, shape: int) -> None:
+        """The items of a container are about to be changed."""
+        key = (id(container), "")
+        if self.record_of(container).outside and key not in self.changes:
+            if shape == KEYED:
+                items: object = list(dict.items(cast(dict[object, object], container)))
+            else:
+                items = list(cast(list[object], container))
+            self.changes[key] = (container, items)
+
+    def put_back(self) -> None:
+        """Outside objects as they were before the execution."""
+        changes = self.changes
+        self.changes = {}
+        for (_, name), (thing, value) in changes.items():
+            if name:
+                put_back_field(thing, name, value)
+            else:
+                put_back_contents(cast(Any, thing), cast(list[Any], value))
+
+
+def new_location(name: str, label: str) -> int:
+    RUNTIME.locations.append(Location(name, label, "", -1))
+    return len(RUNTIME.locations) - 1
+
+
+def contents_of_cell(cell: CellType) -> object:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return MISSING
+
+
+def present_value(thing: object, name: str) -> object:
+    """An attribute of the object itself as it is now, without running any code of its class."""
+    if type(thing) is CellType:
+        return contents_of_cell(thing)
+    if type(thing) is dict:  # the globals of a module
+        return cast(dict[str, object], thing).get(name, MISSING)
+    if isinstance(thing, type):
+        return thing.__dict__.get(name, MISSING)
+    own = getattr(thing, "__dict__", None)
+    if type(own) is dict and name in own:
+        return own[name]
+    if name in slots_of(type(thing)):
+        return getattr(thing, name, MISSING)
+    return MISSING
+
+
+def put_back_field(thing: object, name: str, value: object) -> None:
+    if type(thing) is CellType:
+        if value is MISSING:
+            del thing.cell_contents
+        else:
+            thing.cell_contents = value
+    elif type(thing) is dict:
+        namespace = cast(dict[str, object], thing)
+        if value is MISSING:
+            namespace.pop(name, None)
+        else:
+            namespace[name] = value
+    elif value is not MISSING:
+        (type.__setattr__ if isinstance(thing, type) else object.__setattr__)(thing, name, value)
+    elif present_value(thing, name) is not MISSING:
+        (type.__delattr__ if isinstance(thing, type) else object.__delattr__)(thing, name)
+
+
+def put_back_contents(container: Any, items: list[Any]) -> None:
+    kind = type(container)
+    shape = shape_of(kind)
+    if shape == KEYED:
+        base: Any = OrderedDict if isinstance(container, OrderedDict) else dict
+        base.clear(container)
+        for key, value in items:
+            base.__setitem__(container, key, value)
+    elif shape == ELEMENTS:
+        set.clear(container)
+        set.update(container, items)
+    elif isinstance(container, list):
+        list.__setitem__(container, slice(None), items)
+    elif isinstance(container, deque):
+        deque.clear(container)
+        deque.extend(container, items)
+    else:
+        container[:] = type(container)(items) if shape != INDEXED else rebuilt(container, items)
+
+
+def rebuilt(container: Any, items: list[Any]) -> Any:
+    if isinstance(container, array):
+        return array(container.typecode, items)
+    return bytearray(items)
+
+
+SHAPES: Final[dict[type, int]] = {}
+SLOTS: Final[dict[type, tuple[str, ...]]] = {}
+MEMORY: Final[dict[type, bool]] = {}
+
+
+def shape_of(kind: type) -> int:
+    """What kind of container the instances of a class are."""
+    shape = SHAPES.get(kind, -1)
+    if shape < 0:
+        shape = NO_CONTAINER
+        if issubclass(kind, (list, bytearray, array)):
+            shape = INDEXED
+        elif issubclass(kind, dict):
+            shape = KEYED
+        elif issubclass(kind, set):
+            shape = ELEMENTS
+        elif issubclass(kind, deque):
+            shape = WHOLE
+        SHAPES[kind] = shape
+    return shape
+
+
+def slots_of(kind: type) -> tuple[str, ...]:
+    """The slots that instances of a class have."""
+    slots = SLOTS.get(kind)
+    if slots is None:
+        names = []
+        for base in kind.__mro__:
+            if base.__module__ != "builtins" and "__slots__" in base.__dict__:
+                for name, member in base.__dict__.items():
+                    if isinstance(member, MemberDescriptorType):
+                        names.append(name)
+        slots = tuple(names)
+        SLOTS[kind] = slots
+    return slots
+
+
+def is_memory(kind: type) -> bool:
+    """Whether instances of a class have something in them that hooks may see change."""
+    found = MEMORY.get(kind)
+    if found is None:
+        found = (
+            shape_of(kind) != NO_CONTAINER
+            or bool(kind.__dictoffset__)
+            or bool(slots_of(kind))
+        ) and not issubclass(kind, Cell)  # fmt: skip
+        MEMORY[kind] = found
+    return found
+
+
+OBJECTS: Final = Objects()
