@@ -264,12 +264,14 @@ class Exploration:
     def __init__(self, name: str, program: Program, independent_adds: bool, most: int) -> None:
         self.traces: Counter[Trace] = Counter()
         self.result = Result(algorithm=name)
+        RUNTIME.memory = OBJECTS
         execution = PythonExecution(as_function(program), independent_adds, 1000, name == "naive")
         try:
             search = Search(execution, self.result, False, most, None, None, self.observe)
             self.finished = EXPLORERS[name](search).explore()
         finally:
             RUNTIME.close()
+            RUNTIME.memory = None
 
     def observe(self, execution: Execution) -> None:
         if execution.status != REDUNDANT:

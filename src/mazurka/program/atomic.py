@@ -36,6 +36,7 @@ class Atomic(SharedObject):
         return RUNTIME.perform(LOAD, self, None, None)
 
     def store(self, value: object) -> None:
+        RUNTIME.give_away(value)
         if RUNTIME.repeats(STORE, self):
             self.value = value
         else:
@@ -43,10 +44,12 @@ class Atomic(SharedObject):
 
     def exchange(self, value: object) -> object:
         """Store a value, and give the one that was there."""
+        RUNTIME.give_away(value)
         return RUNTIME.perform(EXCHANGE, self, value, None)
 
     def compare_exchange(self, expected: object, new: object) -> bool:
         """Store `new` if the value equals `expected`; tells whether it did. Failing only reads."""
+        RUNTIME.give_away(new)
         return cast(bool, RUNTIME.perform(COMPARE_EXCHANGE, self, expected, new))
 
     def fetch_add(self, amount: object) -> object:
@@ -65,4 +68,5 @@ class Atomic(SharedObject):
 
     def await_exchange(self, predicate: Callable[[object], object], new: object) -> object:
         """Block until the predicate holds for the value, then store `new`; gives the old value."""
+        RUNTIME.give_away(new)
         return RUNTIME.perform(AWAIT_EXCHANGE, self, predicate, new)

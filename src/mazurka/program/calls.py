@@ -56,7 +56,6 @@ from mazurka.program.fields import (
 )
 from mazurka.program.objects import ATOMS, MISSING, NO_CONTAINER, OBJECTS, is_memory, shape_of
 from mazurka.program.runtime import RUNTIME
-from mazurka.program.thread import Identity
 
 LruCache: Final = type(functools.lru_cache(lambda: None))
 LOCAL: Final = _thread._local
@@ -67,7 +66,7 @@ class Calls:
 
     def __init__(self) -> None:
         self.files: set[str] = set()  # of rewritten code
-        self.opaque: dict[str, list[Identity]] = {}  # calls of what is not, and what they got
+        self.opaque: dict[str, set[str]] = {}  # calls of what is not, and what they were given
         self.replacements: dict[object, Callable[..., object]] = {}
         self.steered: Callable[[Any], Any] = itself
         self.local_namespace: Callable[[object], dict[str, object] | None] | None = None
@@ -158,7 +157,7 @@ def callee_for_class(kind: Any) -> Any:
         return replacement
     if getattr(kind, "__module__", "") in ("builtins", "collections", "array", "types"):
         return partial(call_reading, kind)
-    return partial(construct, kind)
+    return kind if OBJECTS.is_seen(kind) else partial(construct, kind)
 
 
 def construct(kind: Any, *arguments: Any, **named: Any) -> object:
@@ -204,9 +203,7 @@ def method(thing: Any, name: str) -> Any:
 
 def call_reading(function: Callable[..., Any], *arguments: Any, **named: Any) -> object:
     """Call something that only reads the containers that it is given."""
-    arguments = tuple([items_of(argument) for argument in arguments])
-    OBJECTS.share(arguments, "")
-    return function(*arguments, **named)
+    return function(*[items_of(argument) for argument in arguments], **named)
 
 
 def call_showing(function: Callable[..., Any], *arguments: Any, **named: Any) -> object:
@@ -231,7 +228,9 @@ def call_opaque(function: Callable[..., Any], *arguments: Any, **named: Any) -> 
             name = getattr(function, "__qualname__", None) or repr(function)
             module = getattr(function, "__module__", None)
             full_name = f"{module}.{name}" if module else name
-            CALLS.opaque.setdefault(full_name, []).append(OBJECTS.record_of(argument).identity)
+            CALLS.opaque.setdefault(full_name, set()).add(
+                OBJECTS.record_of(argument).identity.label
+            )
     return function(*arguments, **named)
 
 

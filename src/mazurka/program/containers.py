@@ -72,45 +72,59 @@ def announce(kind: int, contents: Contents, item: int, key: object) -> None:
 
 
 def read_all(container: object) -> None:
-    announce(READ_WHOLE, OBJECTS.contents_of(container, shape_of(type(container))), -1, None)
+    contents = OBJECTS.contents_of(container)
+    if contents is not None:
+        announce(READ_WHOLE, contents, -1, None)
 
 
 def change_all(container: object) -> None:
-    shape = shape_of(type(container))
-    announce(CHANGE_WHOLE, OBJECTS.contents_of(container, shape), -1, None)
-    OBJECTS.save_contents(container, shape)
+    contents = OBJECTS.contents_of(container)
+    if contents is not None:
+        announce(CHANGE_WHOLE, contents, -1, None)
+        OBJECTS.save_contents(container)
 
 
 def read_length(container: object) -> None:
-    announce(LENGTH, OBJECTS.contents_of(container, shape_of(type(container))), -1, None)
+    contents = OBJECTS.contents_of(container)
+    if contents is not None:
+        announce(LENGTH, contents, -1, None)
 
 
 def read_item(container: object, key: object) -> None:
-    shape = shape_of(type(container))
-    contents = OBJECTS.contents_of(container, shape)
-    if shape == INDEXED:
+    contents = OBJECTS.contents_of(container)
+    if contents is None:
+        return
+    if contents.shape == INDEXED:
         if type(key) is int and key >= 0:
             announce(INDEX_READ, contents, key, key)
         else:
             announce(READ_WHOLE, contents, -1, None)
         return
-    number = -1 if shape == WHOLE else contents.number_of(key)
+    number = -1 if contents.shape == WHOLE else contents.number_of(key)
     announce(ITEM_READ if number >= 0 else READ_WHOLE, contents, number, key)
 
 
-def change_item(kind: int, container: object, key: object) -> None:
+def change_item(kind: int, container: object, key: object, value: object) -> None:
     """Set, insert or delete an item by its key."""
-    shape = shape_of(type(container))
-    contents = OBJECTS.contents_of(container, shape)
-    if shape == INDEXED:
+    contents = OBJECTS.contents_of(container)
+    if contents is None:
+        return
+    OBJECTS.share(key, "")
+    OBJECTS.share(value, label_of(contents))
+    if contents.shape == INDEXED:
         if kind == ITEM_SET and type(key) is int and key >= 0:
             announce(INDEX_SET, contents, key, key)
         else:
             announce(CHANGE_WHOLE, contents, -1, None)
     else:
-        number = -1 if shape == WHOLE else contents.number_of(key)
+        number = -1 if contents.shape == WHOLE else contents.number_of(key)
         announce(kind if number >= 0 else CHANGE_WHOLE, contents, number, key)
-    OBJECTS.save_contents(container, shape)
+    OBJECTS.save_contents(container)
+
+
+def label_of(contents: Contents) -> str:
+    """What people call a container, and hence what is in it."""
+    return "" if contents.known is None else contents.known.label or ""
 
 
 # Items
@@ -135,19 +149,16 @@ def missing_item(container: "defaultdict[object, object]", key: object) -> objec
 
 
 def store_item(container: Any, key: object, value: object) -> None:
-    if RUNTIME.current is not None:
-        OBJECTS.share(value, "")
-        if is_modelled(type(container), "__setitem__"):
-            if type(key) is slice:
-                value = items_of(value)
-            OBJECTS.share(key, "")
-            change_item(ITEM_SET, container, key)
+    if RUNTIME.current is not None and is_modelled(type(container), "__setitem__"):
+        if type(key) is slice:
+            value = items_of(value)
+        change_item(ITEM_SET, container, key, value)
     container[key] = value
 
 
 def delete_item(container: Any, key: object) -> None:
     if RUNTIME.current is not None and is_modelled(type(container), "__delitem__"):
-        change_item(ITEM_DELETE, container, key)
+        change_item(ITEM_DELETE, container, key, None)
     del container[key]
 
 
@@ -287,9 +298,16 @@ def operate(function: Callable[[Any, Any], object], one: object, other: object) 
     other = items_of(other)
     if function not in IN_PLACE:
         return function(items_of(one), other)
-    OBJECTS.share(other, "")
+    give(one, (other,))
     change_all(one)
     return function(one, other)
+
+
+def give(container: object, things: tuple[object, ...]) -> None:
+    """What is put into a container is shared if that is."""
+    contents = OBJECTS.contents_of(container)
+    if contents is not None:
+        OBJECTS.share(things, label_of(contents))
 
 
 # Iteration
@@ -310,7 +328,7 @@ class IndexIterator:
         if container is None:
             raise StopIteration
         if RUNTIME.current is not None:
-            announce(INDEX_READ, OBJECTS.contents_of(container, INDEXED), self.index, self.index)
+            read_item(container, self.index)
         if self.index >= len(container):
             self.container = None
             raise StopIteration
@@ -392,23 +410,26 @@ def call_method(function: Callable[..., Any], *arguments: Any, **named: Any) -> 
         return SPECIAL[name](container, *arguments)
     if name in TAKING_ITEMS:
         arguments = tuple([items_of(argument) for argument in arguments])
-    OBJECTS.share(arguments, "")
-    OBJECTS.share(tuple(named.values()), "")
+    give(container, arguments)
+    give(container, tuple(named.values()))
     announce_method(container, name, arguments)
     return function(*arguments, **named)
 
 
 def announce_method(container: object, name: str, arguments: tuple[object, ...]) -> None:
-    shape = shape_of(type(container))
+    contents = OBJECTS.contents_of(container)
+    if contents is None:
+        return
+    shape = contents.shape
     by_key = BY_KEY.get(name, 0) if shape == KEYED or shape == ELEMENTS else 0
     if by_key and arguments:
         if by_key == ITEM_READ:
             read_item(container, arguments[0])
         else:
-            change_item(by_key, container, arguments[0])
+            change_item(by_key, container, arguments[0], None)
     elif name == "append" and shape == INDEXED:
-        announce(APPEND, OBJECTS.contents_of(container, shape), -1, None)
-        OBJECTS.save_contents(container, shape)
+        announce(APPEND, contents, -1, None)
+        OBJECTS.save_contents(container)
     elif name in READING:
         read_all(container)
     elif name not in UNSEEN:

@@ -7,7 +7,6 @@ from mazurka.core.execution import BLOCKED, COMPLETE, REDUNDANT, Execution
 from mazurka.core.operation import CHOOSE, JOIN, NONE, UNKNOWN, may_block, mode_when_enabled
 from mazurka.core.result import Failure, MazurkaError, NamedStep, Schedule
 from mazurka.program.account import account_of, account_of_change
-from mazurka.program.objects import OBJECTS
 from mazurka.program.runtime import INTERRUPTED, NOTHING, RUNTIME, Stuck
 from mazurka.program.thread import Thread
 
@@ -24,8 +23,6 @@ class PythonExecution(Execution):
     ) -> None:
         super().__init__()
         RUNTIME.prepare(program, independent_adds, max_events, record_enabled)
-        RUNTIME.memory = OBJECTS
-        OBJECTS.forget()
         self.events = RUNTIME.events
 
     def run(self, keep: int, path: list[Event], sleep: list[Event]) -> None:
@@ -73,6 +70,10 @@ class PythonExecution(Execution):
         elif self.waiting:
             self.status = BLOCKED
             self.failed = True
+
+    def settle(self) -> None:
+        if RUNTIME.memory is not None:
+            RUNTIME.memory.settle()
 
     def failure(self) -> Failure:
         """What went wrong. The run is repeated first: the names of objects are those of the run in

@@ -74,12 +74,28 @@ def class_attribute(kind: type, name: str) -> object:
     return MISSING
 
 
-def read(cell: Cell) -> None:
+def read(thing: object, name: str) -> None:
+    """A step that reads an attribute, unless that is the thread's own."""
+    cell = OBJECTS.field_of(thing, name)
+    if cell is not None:
+        read_cell(cell)
+
+
+def read_cell(cell: Cell) -> None:
     if not RUNTIME.repeats(LOAD, cell):
         RUNTIME.perform(LOAD, cell, None, None)
 
 
-def write(cell: Cell, value: object) -> None:
+def write(thing: object, name: str, value: object) -> None:
+    """A step that gives an attribute a new value, unless that is the thread's own."""
+    cell = OBJECTS.field_of(thing, name)
+    if cell is not None:
+        OBJECTS.share(value, cell.known.label or "" if cell.known is not None else "")
+        write_cell(cell, value)
+        OBJECTS.save_field(thing, name)
+
+
+def write_cell(cell: Cell, value: object) -> None:
     if RUNTIME.repeats(STORE, cell):
         cell.value = value
     else:
@@ -94,19 +110,19 @@ def load_attribute(thing: object, name: str) -> object:
         return getattr(thing, name)
     way = way_to(type(thing), name)
     if way == FIELD:
-        read(OBJECTS.field_of(thing, name))
+        read(thing, name)
     elif way == CLASS_LEVEL:
         return load_class_level(thing, name)
     elif way == OF_CLASS:
         return load_from_class(cast(type, thing), name)
     elif way == OF_MODULE:
-        read(OBJECTS.field_of(cast(ModuleType, thing).__dict__, name))
+        read(cast(ModuleType, thing).__dict__, name)
     return getattr(thing, name)
 
 
 def load_class_level(thing: object, name: str) -> object:
     """Two reads: of the instance, and if it has no such attribute of its own, of the class."""
-    read(OBJECTS.field_of(thing, name))
+    read(thing, name)
     own = present_value(thing, name)
     if own is not MISSING:
         return own
@@ -128,7 +144,7 @@ def read_in_classes(kind: type, name: str) -> Any:
     """What the first of the classes that has it says."""
     for base in kind.__mro__:
         if name in base.__dict__:
-            read(OBJECTS.field_of(base, name))
+            read(base, name)
             return base.__dict__.get(name, MISSING)
     return MISSING
 
@@ -137,35 +153,27 @@ def store_attribute(thing: object, name: str, value: object) -> None:
     if RUNTIME.current is None:
         setattr(thing, name, value)
         return
-    OBJECTS.share(value, name)
     kind = type(thing)
     way = way_to(kind, name)
     if way == OF_MODULE:
-        store_field(cast(ModuleType, thing).__dict__, name, value)
+        write(cast(ModuleType, thing).__dict__, name, value)
     elif way == OF_CLASS or (way >= FIELD and kind.__setattr__ is object.__setattr__):
-        store_field(thing, name, value)
+        write(thing, name, value)
     setattr(thing, name, value)
     if way == OF_CLASS:
         WAYS.clear()  # instances may find it in another way now
 
 
-def store_field(thing: object, name: str, value: object) -> None:
-    """Announce that an attribute gets a new value."""
-    write(OBJECTS.field_of(thing, name), value)
-    OBJECTS.save_field(thing, name)
-
-
 def store_plainly(thing: object, name: str, value: object) -> None:
     """What object.__setattr__ does."""
     if RUNTIME.current is not None and way_to(type(thing), name) >= FIELD:
-        OBJECTS.share(value, name)
-        store_field(thing, name, value)
+        write(thing, name, value)
     object.__setattr__(thing, name, value)
 
 
 def delete_plainly(thing: object, name: str) -> None:
     if RUNTIME.current is not None and way_to(type(thing), name) >= FIELD:
-        store_field(thing, name, MISSING)
+        write(thing, name, MISSING)
     object.__delattr__(thing, name)
 
 
@@ -174,7 +182,7 @@ def load_plainly(thing: object, name: str) -> object:
     if RUNTIME.current is not None and (
         name in getattr(thing, "__dict__", ()) or class_attribute(type(thing), name) is MISSING
     ):
-        read(OBJECTS.field_of(thing, name))
+        read(thing, name)
     return object.__getattribute__(thing, name)
 
 
@@ -183,9 +191,9 @@ def delete_attribute(thing: object, name: str) -> None:
         kind = type(thing)
         way = way_to(kind, name)
         if way == OF_MODULE:
-            store_field(cast(ModuleType, thing).__dict__, name, MISSING)
+            write(cast(ModuleType, thing).__dict__, name, MISSING)
         elif way == OF_CLASS or (way >= FIELD and kind.__delattr__ is object.__delattr__):
-            store_field(thing, name, MISSING)
+            write(thing, name, MISSING)
             WAYS.clear()
     delattr(thing, name)
 
@@ -206,6 +214,7 @@ class GlobalVariable:
         if self.cell is None or self.epoch != RUNTIME.epoch:
             self.cell = OBJECTS.field_of(self.namespace, self.name)
             self.epoch = RUNTIME.epoch
+        assert self.cell is not None, "the globals of a module are shared"
         return self.cell
 
 
@@ -215,7 +224,7 @@ def global_cell(namespace: dict[str, object], name: str) -> GlobalVariable:
 
 def load_global(variable: GlobalVariable) -> object:
     if RUNTIME.current is not None:
-        read(variable.place())
+        read_cell(variable.place())
     value = variable.namespace.get(variable.name, MISSING)
     if value is MISSING:
         value = getattr(builtins, variable.name, MISSING)
@@ -227,14 +236,14 @@ def load_global(variable: GlobalVariable) -> object:
 def store_global(variable: GlobalVariable, value: object) -> None:
     if RUNTIME.current is not None:
         OBJECTS.share(value, variable.name)
-        write(variable.place(), value)
+        write_cell(variable.place(), value)
         OBJECTS.save_field(variable.namespace, variable.name)
     variable.namespace[variable.name] = value
 
 
 def delete_global(variable: GlobalVariable) -> None:
     if RUNTIME.current is not None:
-        write(variable.place(), MISSING)
+        write_cell(variable.place(), MISSING)
         OBJECTS.save_field(variable.namespace, variable.name)
     if variable.name not in variable.namespace:
         raise NameError(f"name '{variable.name}' is not defined", name=variable.name)
@@ -251,21 +260,15 @@ class ClosureVariable:
         self.holder = holder
         self.name = name
 
-    def place(self) -> Cell:
-        return OBJECTS.field_of(self.holder, VALUE)
-
 
 def closure_cell(function: FunctionType, name: str) -> ClosureVariable:
     assert function.__closure__ is not None
-    holder = function.__closure__[0]
-    if RUNTIME.current is not None:
-        OBJECTS.share(holder, name)
-    return ClosureVariable(holder, name)
+    return ClosureVariable(function.__closure__[0], name)
 
 
 def load_closure(variable: ClosureVariable) -> object:
     if RUNTIME.current is not None:
-        read(variable.place())
+        read(variable.holder, VALUE)
     try:
         return variable.holder.cell_contents
     except ValueError:
@@ -274,16 +277,13 @@ def load_closure(variable: ClosureVariable) -> object:
 
 def store_closure(variable: ClosureVariable, value: object) -> None:
     if RUNTIME.current is not None:
-        OBJECTS.share(value, variable.name)
-        write(variable.place(), value)
-        OBJECTS.save_field(variable.holder, VALUE)
+        write(variable.holder, VALUE, value)
     variable.holder.cell_contents = value
 
 
 def delete_closure(variable: ClosureVariable) -> None:
     if RUNTIME.current is not None:
-        write(variable.place(), MISSING)
-        OBJECTS.save_field(variable.holder, VALUE)
+        write(variable.holder, VALUE, MISSING)
     try:
         del variable.holder.cell_contents
     except ValueError:

@@ -1,9 +1,10 @@
 """Ordinary Python objects as shared memory: who is who in every execution, and what they were.
 
-An object that an execution makes is known by the thread that first uses it or gives it away, and
-that thread's count: until then no other thread has it, so this is the same whenever the thread does
-the same. Whatever hangs on an object is named together with it. An object that was there before the
-execution, and outlives it, keeps its identity; what an execution changes of it is put back.
+An object that an execution makes belongs to one thread until that puts it where others may find it:
+in an attribute of a shared object, say, or in the arguments of a thread. Until then nobody looks.
+From then on it is shared, with all that hangs on it, and known by the thread that gave it away and
+that thread's count: this is the same whenever the thread does the same. An object that was there
+before the execution, and outlives it, keeps its identity; what an execution changes is put back.
 """
 
 from array import array
@@ -13,6 +14,7 @@ from types import (
     BuiltinFunctionType,
     CellType,
     FunctionType,
+    GeneratorType,
     GetSetDescriptorType,
     MemberDescriptorType,
     MethodType,
@@ -21,8 +23,9 @@ from types import (
 from typing import Any, Final, cast
 
 from mazurka.core.operation import CHANGE_WHOLE, FIRST_ON_PARTS, LENGTH, NO_VIEW, View
+from mazurka.program.registry import where_now
 from mazurka.program.runtime import INTERRUPTED, RUNTIME, Memory
-from mazurka.program.thread import Cell, Identity, Location, Thread
+from mazurka.program.thread import Cell, Identity, Location
 
 # What kinds of containers there are.
 NO_CONTAINER: Final = 0
@@ -42,20 +45,25 @@ ATOMS: Final[set[type]] = {
 }  # fmt: skip
 
 
-class Outlived(Exception):
-    """An object that an execution seemed to have made was there before: begin the search anew."""
+class Misjudged(Exception):
+    """What an object was taken for was wrong: begin the search anew, and take it for what it is."""
 
 
 class Record:
     """An object of the program, in one execution."""
 
-    def __init__(self, thing: object, identity: Identity, outside: bool) -> None:
+    def __init__(self, thing: object, owner: int) -> None:
         self.thing = thing  # kept alive: nothing else may get its address
-        self.identity = identity
-        self.outside = outside
+        self.owner = owner  # the only thread that has it; SHARED or OUTSIDE if others may
+        self.identity: Identity = PRIVATE
         self.fields: dict[str, Cell] = {}
         self.contents: Contents | None = None
-        self.owner = -1 if outside else cast(Thread, RUNTIME.current).id
+        self.site: tuple[object, int] = (None, 0)  # where it was first used
+
+
+SHARED: Final = -1
+OUTSIDE: Final = -2
+PRIVATE: Final = Identity("private", "")
 
 
 class Contents(Cell):
@@ -118,6 +126,9 @@ class Objects(Memory):
         self.here: dict[int, Record] = {}  # by address: those used in this execution
         self.before: dict[int, Record] = {}  # in the execution before
         self.outside: dict[int, Record] = {}
+        self.sites: set[tuple[object, int]] = set()  # what is first used there is shared
+        self.modules: set[str] = set()  # whose code is rewritten
+        self.rooting = False  # whether what is found now is outside
         self.settled = False  # whether executions are counted, so that names must not change
         # Of outside objects, to be put back: by address and attribute, "" for the items.
         self.changes: dict[tuple[int, str], tuple[object, object]] = {}
@@ -128,16 +139,19 @@ class Objects(Memory):
         self.settled = False
         self.here = {}
         self.before = {}
-        known = list(self.outside.values())
-        self.outside = {}
-        for record in known:
-            self.add_outside(record.thing, record.identity.name, record.identity.label)
+        for record in self.outside.values():
+            record.identity = Identity(record.identity.name, record.identity.label)
+            record.fields = {}
+            record.contents = None
 
-    def close(self) -> None:
-        self.put_back()
-        self.here = {}
-        self.before = {}
+    def settle(self) -> None:
+        self.settled = True
+
+    def let_go(self) -> None:
+        """The check is over."""
         self.outside = {}
+        self.sites = set()
+        self.modules = set()
 
     def begin(self) -> None:
         """A new execution."""
@@ -154,51 +168,80 @@ class Objects(Memory):
         if record is None:
             record = self.outside.get(address)
             if record is None:
-                record = self.new_record(thing, "")
-            else:
-                self.here[address] = record
+                return self.first_use(thing)
+            self.here[address] = record
+        elif record.owner >= 0:
+            self.check_owner(record)
         return record
 
-    def new_record(self, thing: object, label: str) -> Record:
-        """First use of an object: name it, and what hangs on it."""
+    def first_use(self, thing: object) -> Record:
+        """An object that was not given away: it is its user's own, unless it was there before."""
         earlier = self.before.get(id(thing))
         if earlier is not None and earlier.thing is thing:
             return self.found_outside(thing, earlier)
         thread = RUNTIME.current
-        if thread is None:  # asked by a search, of an object that an earlier execution made
-            return Record(thing, Identity("gone", ""), True)
-        order = thread.named
-        thread.named = order + 1
-        if order == len(thread.identities):
-            name = f"{thread.name}@{order + 1}"
-            thread.identities.append(Identity(name, label or type(thing).__name__))
-        record = Record(thing, thread.identities[order], False)
+        assert thread is not None, "an object is first used outside of the program"
+        record = Record(thing, thread.id)
+        record.site = where_now()
         self.here[id(thing)] = record
-        self.share_parts(thing, record)
+        if record.site in self.sites:
+            self.publish(record, "")
         return record
+
+    def check_owner(self, record: Record) -> None:
+        """An object must not get from one thread to another unseen; if it did, objects that are
+        first used at the same place are taken for shared from the start, in a new search."""
+        thread = RUNTIME.current
+        if thread is not None and thread.id != record.owner:
+            self.sites.add(record.site)
+            self.stop_search()
 
     def found_outside(self, thing: object, earlier: Record) -> Record:
         """An object of the execution before: it was there all the time."""
-        label = earlier.identity.label
-        record = self.add_outside(thing, f"outside@{label}{len(self.outside) + 1}", label)
+        label = earlier.identity.label or type(thing).__name__
+        self.add_root(thing, label)
         if self.settled:
-            RUNTIME.interrupt = Outlived()
-            RUNTIME.stop(INTERRUPTED)
+            self.stop_search()
+        record = self.outside[id(thing)]
         self.here[id(thing)] = record
-        self.share_parts(thing, record)
         return record
 
-    def add_outside(self, thing: object, name: str, label: str) -> Record:
-        record = self.outside.get(id(thing))
-        if record is None:
-            record = Record(thing, Identity(name, label), True)
+    def stop_search(self) -> None:
+        RUNTIME.interrupt = Misjudged()
+        RUNTIME.stop(INTERRUPTED)
+
+    def add_root(self, thing: object, label: str) -> None:
+        """Name an object that is there before all executions, and what hangs on it."""
+        self.rooting = True
+        try:
+            self.share(thing, label)
+        finally:
+            self.rooting = False
+
+    def publish(self, record: Record, label: str) -> None:
+        """From now on other threads may use an object: name it, and what hangs on it."""
+        thing = record.thing
+        label = label or type(thing).__name__
+        if self.rooting:
+            record.owner = OUTSIDE
+            record.identity = Identity(f"outside@{label}#{len(self.outside) + 1}", label)
             self.outside[id(thing)] = record
-        return record
+        else:
+            record.owner = SHARED
+            thread = RUNTIME.current
+            assert thread is not None
+            order = thread.named
+            thread.named = order + 1
+            if order == len(thread.identities):
+                thread.identities.append(Identity(f"{thread.name}@{order + 1}", label))
+            record.identity = thread.identities[order]
+            self.here[id(thing)] = record
+        self.share_parts(thing, label)
 
     # Giving objects away
 
     def share(self, thing: object, label: str) -> None:
-        """An object is put where other threads may find it: it must have a name by then."""
+        """An object is put where other threads may find it."""
         kind = type(thing)
         if kind in ATOMS:
             return
@@ -213,11 +256,27 @@ class Objects(Memory):
         elif kind is partial:
             call = cast("partial[object]", thing)
             self.share((call.func, call.args, tuple(call.keywords.values())), "")
-        elif kind is CellType:
-            if id(thing) not in self.here and id(thing) not in self.outside:
-                self.new_record(thing, label)
-        elif id(thing) not in self.here and id(thing) not in self.outside and is_memory(kind):
-            self.new_record(thing, label)
+        elif kind is GeneratorType:
+            frame = cast(GeneratorType[object, object, object], thing).gi_frame
+            if frame is not None:
+                self.share(tuple(frame.f_locals.values()), "")
+        elif kind is CellType or is_memory(kind):
+            self.share_memory(thing, label)
+
+    def share_memory(self, thing: object, label: str) -> None:
+        address = id(thing)
+        if address in self.outside:
+            return
+        record = self.here.get(address)
+        if record is None:
+            earlier = self.before.get(address)
+            if not self.rooting and earlier is not None and earlier.thing is thing:
+                self.found_outside(thing, earlier)
+                return
+            record = Record(thing, SHARED)
+        elif record.owner < 0:
+            return
+        self.publish(record, label)
 
     def share_closure(self, function: FunctionType) -> None:
         closure = function.__closure__
@@ -227,9 +286,8 @@ class Objects(Memory):
         if function.__defaults__ is not None:
             self.share(function.__defaults__, "")
 
-    def share_parts(self, thing: object, record: Record) -> None:
+    def share_parts(self, thing: object, label: str) -> None:
         """What hangs on an object."""
-        label = record.identity.label
         if type(thing) is CellType:
             self.share(contents_of_cell(thing), label)
             return
@@ -241,27 +299,26 @@ class Objects(Memory):
         elif shape != NO_CONTAINER:
             for value in list(cast(list[object], thing)):
                 self.share(value, label)
+        if self.rooting and not self.is_seen(type(thing)):
+            return  # what hangs on it is found when it is used
         own = getattr(thing, "__dict__", None)
-        if type(own) is dict:
+        if own is not None:
             for name, value in list(own.items()):
                 self.share(value, f"{label}.{name}")
         for name in slots_of(type(thing)):
             self.share(getattr(thing, name, None), f"{label}.{name}")
 
+    def is_seen(self, kind: type) -> bool:
+        """Whether a class belongs to rewritten code."""
+        return kind.__module__ in self.modules
+
     # Places
 
-    def note_use(self, record: Record) -> None:
-        thread = RUNTIME.current
-        if thread is not None and thread.id != record.owner:
-            if record.owner >= 0:
-                record.identity.shared = True
-            else:
-                record.owner = thread.id
-
-    def field_of(self, thing: object, name: str) -> Cell:
-        """The location of an attribute."""
+    def field_of(self, thing: object, name: str) -> Cell | None:
+        """The location of an attribute; None if it is nobody else's business."""
         record = self.record_of(thing)
-        self.note_use(record)
+        if record.owner >= 0:
+            return None
         cell = record.fields.get(name)
         if cell is None:
             cell = Cell(None, None)
@@ -281,13 +338,14 @@ class Objects(Memory):
             identity.fields[name] = location
         return location
 
-    def contents_of(self, container: object, shape: int) -> Contents:
-        """The location of the items of a container."""
+    def contents_of(self, container: object) -> Contents | None:
+        """The location of the items of a container; None if it is nobody else's business."""
         record = self.record_of(container)
-        self.note_use(record)
+        if record.owner >= 0:
+            return None
         contents = record.contents
         if contents is None:
-            contents = Contents(container, shape)
+            contents = Contents(container, shape_of(type(container)))
             identity = record.identity
             if identity.contents < 0:
                 identity.contents = new_location(identity.name, identity.label)
@@ -302,14 +360,14 @@ class Objects(Memory):
     def save_field(self, thing: object, name: str) -> None:
         """An attribute is about to be changed."""
         key = (id(thing), name)
-        if self.record_of(thing).outside and key not in self.changes:
+        if self.record_of(thing).owner == OUTSIDE and key not in self.changes:
             self.changes[key] = (thing, present_value(thing, name))
 
-    def save_contents(self, container: object, shape: int) -> None:
+    def save_contents(self, container: object) -> None:
         """The items of a container are about to be changed."""
         key = (id(container), "")
-        if self.record_of(container).outside and key not in self.changes:
-            if shape == KEYED:
+        if self.record_of(container).owner == OUTSIDE and key not in self.changes:
+            if shape_of(type(container)) == KEYED:
                 items: object = list(dict.items(cast(dict[object, object], container)))
             else:
                 items = list(cast(list[object], container))

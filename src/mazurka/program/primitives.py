@@ -36,6 +36,7 @@ class Handle:
 def spawn(function: Callable[..., object], *arguments: object) -> Handle:
     """Start a thread that calls `function(*arguments)`."""
     parent = RUNTIME.current
+    RUNTIME.give_away((function, arguments))
     if parent is not None and RUNTIME.repeats(SPAWN, NOWHERE):
         return Handle(RUNTIME.spawn(parent, function, arguments))
     if not callable(function):

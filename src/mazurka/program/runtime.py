@@ -89,12 +89,20 @@ class Divergence:
 class Memory:
     """What is known of the ordinary objects of a program."""
 
+    def forget(self) -> None:
+        """A search begins or ends: put things back, and number them afresh."""
+        raise NotImplementedError
+
     def begin(self) -> None:
         """An execution begins."""
         raise NotImplementedError
 
-    def close(self) -> None:
-        """The exploration is over."""
+    def settle(self) -> None:
+        """From now on names must not change."""
+        raise NotImplementedError
+
+    def share(self, thing: object, label: str) -> None:
+        """An object is put where other threads may find it."""
         raise NotImplementedError
 
 
@@ -148,6 +156,8 @@ class Runtime(Registry):
         self.max_events = max_events
         self.record_enabled = record_enabled
         self.forget()
+        if self.memory is not None:
+            self.memory.forget()
         self.events = []
         self.context = copy_context()
         self.hub = getcurrent()
@@ -169,8 +179,7 @@ class Runtime(Registry):
         self.divergence = None
         self.guide = None
         if self.memory is not None:
-            self.memory.close()
-            self.memory = None
+            self.memory.forget()
 
     # One execution
 
@@ -674,6 +683,11 @@ class Runtime(Registry):
         if cell.part_of is not None and cell.part_of.epoch != self.epoch:
             self.adopt(cell.part_of)
         self.register(cell, self.current)
+
+    def give_away(self, thing: object) -> None:
+        """An ordinary object is put where other threads may find it."""
+        if self.memory is not None:
+            self.memory.share(thing, "")
 
     def adopt(self, cell: Cell) -> None:
         """First use of an object in this execution that was not made in it."""

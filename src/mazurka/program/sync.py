@@ -454,6 +454,7 @@ class Queue(SharedObject):
                 return state, SHUT_DOWN
             return QueueState((*state.items, item), state.unfinished + 1, False), None
 
+        RUNTIME.give_away(item)
         only_try = not block or is_timed(timeout)
         kind = QUEUE_TRY_PUT if only_try else QUEUE_PUT
         result = RUNTIME.perform(kind, self, self.takes_items, appended)

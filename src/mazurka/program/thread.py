@@ -28,7 +28,6 @@ class Identity:
         self.label = label  # what people call it
         self.fields: dict[str, int] = {}  # the locations of its attributes
         self.contents = -1  # and of its items, if it is a container
-        self.shared = False  # whether threads other than the first have used it
 
 
 class Cell:
