@@ -297,7 +297,9 @@ def test_decorated_with_check(write: Write) -> None:
         """,
     )
     assert "2 executions" in run("check", "decorated.py::bare").stdout
-    assert "2 executions" in run("check", "decorated.py::with_options").stdout
+    assert "INCOMPLETE" in run("check", "decorated.py::with_options").stdout
+    overridden = run("check", "decorated.py::with_options", "--max-executions", "5")
+    assert "2 executions" in overridden.stdout
     assert "1 x  8" in run("check", "decorated.py::over_another", "--outcomes").stdout
     assert "1 x  10" in run("check", "decorated.py::another", "--outcomes").stdout
 
