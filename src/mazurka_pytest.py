@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 VERDICTS = ("verified", "bounded", "incomplete", "failed")  # the worst last
 LONGEST_FILE_NAME = 120
+NO_TRACEBACK = ReprTracebackNative([])
 
 
 # Options
@@ -208,14 +209,16 @@ def check_failed(call: pytest.CallInfo[Any]) -> "CheckFailed | None":
 
 def failure_repr(item: pytest.Item, error: "CheckFailed", remark: str) -> ExceptionChainRepr:
     """The account of the failing execution, then pytest's of the exception that it raised."""
-    account = Account(item.nodeid, error.result, remark)
+    in_one_line = item.config.getoption("tbstyle") == "line"
+    account = NO_TRACEBACK if in_one_line else Account(item.nodeid, error.result, remark)
     exception = error.__cause__
     if exception is not None:
         shown = item.repr_failure(pytest.ExceptionInfo.from_exception(exception))
         if isinstance(shown, ExceptionRepr):
-            return ExceptionChainRepr([(account, None, "What it raised:"), *chain_of(shown)])
-    file, line, _ = item.location
-    crash = ReprFileLocation(file, (line or 0) + 1, message_of(error.result))
+            title = None if in_one_line else "What it raised:"
+            return ExceptionChainRepr([(account, None, title), *chain_of(shown)])
+    line = (item.location[1] or 0) + 1
+    crash = ReprFileLocation(str(item.path), line, message_of(error.result))
     return ExceptionChainRepr([(account, crash, None)])
 
 
