@@ -1,6 +1,7 @@
 """mazurka.check: called, and as a decorator."""
 
 import inspect
+import sys
 from typing import Any
 
 import pytest
@@ -115,6 +116,49 @@ def test_coroutines_and_generators_are_refused() -> None:
         @check(max_executions=5)
         def generator() -> Any:
             yield 1
+
+
+def test_what_cannot_be_decorated() -> None:
+    with pytest.raises(mazurka.MazurkaError, match="below @staticmethod"):
+        check()(staticmethod(passes))
+    with pytest.raises(mazurka.MazurkaError, match="is a class: put"):
+        check()(TestMethod)
+    with pytest.raises(mazurka.MazurkaError, match="decorates functions, not 5"):
+        check()(5)  # type: ignore[arg-type]
+    with pytest.raises(mazurka.MazurkaError, match="twice"):
+        check()(bare_decorator)
+    with pytest.raises(mazurka.MazurkaError, match="check has no option 'max_execution'; it has"):
+        check(max_execution=5)
+
+
+def test_a_decorated_function_can_be_explored_and_replayed() -> None:
+    options: Any = decorator_with_options
+    assert options.mazurka_options == {"max_executions": 100}
+    result = mazurka.explore(decorator_with_options)
+    assert result.verdict == "failed"
+    failure = mazurka.replay(decorator_with_options, result.failures[0].schedule)
+    assert failure.message == result.failures[0].message
+    assert mazurka.explore(TestMethod().test_method).verdict == "verified"
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_in_the_cell_of_a_notebook(traced: bool) -> None:
+    """Cells are compiled and executed one by one; a debugger or coverage may watch them."""
+    names: dict[str, Any] = {"mazurka": mazurka, "fails": fails, "runs": 0}
+    function = "def test():\n    global runs\n    runs += 1\n    fails()\n"
+    cells = [f"@mazurka.check\n{function}", f"@mazurka.check()\n{function}"]
+    before = sys.gettrace()
+    if traced:
+        sys.settrace(lambda *_: None)
+    try:
+        for cell in cells:
+            exec(compile(cell, "<cell>", "exec"), names)
+    finally:
+        sys.settrace(before)
+    assert names["runs"] == 0
+    for cell in ("test()", "mazurka.check(test.__wrapped__)", "mazurka.check(test)"):
+        with pytest.raises(CheckFailed):
+            exec(compile(cell, "<cell>", "single"), names)
 
 
 def test_version() -> None:

@@ -297,9 +297,102 @@ def test_decorated_with_check(write: Write) -> None:
         """,
     )
     assert "2 executions" in run("check", "decorated.py::bare").stdout
-    assert "2 executions" in run("check", "decorated.py::with_options").stdout
+    assert "INCOMPLETE" in run("check", "decorated.py::with_options").stdout
+    overridden = run("check", "decorated.py::with_options", "--max-executions", "5")
+    assert "2 executions" in overridden.stdout
     assert "1 x  8" in run("check", "decorated.py::over_another", "--outcomes").stdout
     assert "1 x  10" in run("check", "decorated.py::another", "--outcomes").stdout
+
+
+def test_below_another_decorator(write: Write) -> None:
+    write(
+        "below.py",
+        """
+        import functools
+        import mazurka
+
+        def logged(function):
+            return functools.wraps(function)(lambda: function())
+
+        @logged
+        @mazurka.check
+        def test_it(): pass
+        """,
+    )
+    message = refused("check", "below.py::test_it")
+    assert "test_it has another decorator on top of @mazurka.check" in message
+
+
+TESTS = """
+    import unittest
+    import mazurka
+    import pytest
+    from mazurka import choose
+
+    class TestPlain:
+        limit = 2
+
+        @mazurka.check(stop_on_failure=False)
+        def test_method(self):
+            assert choose([1, 2, 3]) < self.limit
+
+        @mazurka.check
+        def test_fixture(self, tmp_path): pass
+
+        class TestInner:
+            def test_undecorated(self): pass
+
+    class TestUnit(unittest.TestCase):
+        @mazurka.check
+        def test_method(self):
+            self.assertEqual(choose([1, 2]), 1)
+
+    class TestWithSetup(TestUnit):
+        def setUp(self): pass
+
+    class TestWithArguments:
+        def __init__(self, value): pass
+        def test_it(self): pass
+
+    @mazurka.check
+    def test_fixture(tmp_path): pass
+
+    @mazurka.check
+    def test_skipped():
+        pytest.skip("not here")
+"""
+
+
+def test_methods(write: Write) -> None:
+    write("tests.py", TESTS)
+    checked = run("check", "tests.py::TestPlain::test_method", "--save", "failure.json")
+    assert checked.exit_code == 1
+    assert "3 executions, 2 of which fail" in checked.stdout  # the decorator's option
+    replayed = run("replay", "failure.json")
+    assert replayed.exit_code == 1
+    assert "choose alternative 2 of 3" in replayed.stdout
+    assert run("check", "tests.py::TestPlain::TestInner::test_undecorated").exit_code == 0
+    result = run("check", "tests.py::TestUnit::test_method")
+    assert result.exit_code == 1
+    assert "raised at tests.py:23: self.assertEqual(choose([1, 2]), 1)" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("TestPlain", "TestPlain in tests.py is a class: name a method of it"),
+        ("TestNone::test_it", "tests.py has no class TestNone"),
+        ("TestPlain::test_none", "TestPlain in tests.py has no method test_none"),
+        ("TestWithSetup::test_method", "has a setUp method, which only a test runner calls"),
+        ("TestWithArguments::test_it", "TestWithArguments in tests.py cannot be made"),
+        ("test_fixture", "takes tmp_path, which only pytest can give it: run it with 'pytest"),
+        ("TestPlain::test_fixture", "takes tmp_path, which only pytest can give it"),
+        ("test_skipped", "tests.py::test_skipped cannot be checked here: Skipped: not here"),
+    ],
+)
+def test_tests_that_cannot_be_checked(write: Write, name: str, message: str) -> None:
+    write("tests.py", TESTS)
+    assert message in refused("check", f"tests.py::{name}")
 
 
 # Wrong use

@@ -1,4 +1,7 @@
-"""Mazurka: a stateless model checker for concurrent Python programs."""
+"""Mazurka: a stateless model checker for concurrent Python programs.
+
+PYTEST_DONT_REWRITE: pytest would warn if this is imported before it runs, in a notebook say.
+"""
 
 from mazurka.checking import COMPILED, CheckFailed, NoLongerFails, check, explore, replay
 from mazurka.core.result import Failure, MazurkaError, Result, Schedule, Step

@@ -7,7 +7,8 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from types import MethodType
 from typing import Any, ParamSpec, overload
 
 from mazurka.core.part import WHOLE, Part
@@ -21,6 +22,7 @@ from mazurka.program.execution import PythonExecution
 from mazurka.program.guard import guarded
 from mazurka.program.runtime import RUNTIME
 from mazurka.program.source import COMPILED as COMPILED
+from mazurka.program.source import users_traceback
 from mazurka.report.text import result_text
 
 ALGORITHMS: dict[str, Callable[[Search], bool]] = {
@@ -47,6 +49,30 @@ class CheckFailed(AssertionError):
         super().__init__(message)
         self.result = result
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CheckFailed, (str(self), self.result)
+
+
+@dataclass
+class Runner:
+    """Whoever runs checks, as the pytest plugin does: it may know options, and hears of results."""
+
+    defaults: dict[str, Any] = field(default_factory=dict)  # of checks that say nothing else
+    overrides: dict[str, Any] = field(default_factory=dict)  # whatever the checks say
+    finished: Callable[[Result], object] = lambda result: None
+
+
+RUNNERS = [Runner()]  # the last one counts: a test runner may itself be under test
+
+
+@contextmanager
+def checks_run_by(runner: Runner) -> Iterator[None]:
+    RUNNERS.append(runner)
+    try:
+        yield
+    finally:
+        RUNNERS.pop()
+
 
 def explore(
     program: Callable[[], object],
@@ -69,6 +95,7 @@ def explore(
     `max_events` is the number of steps after which an execution counts as endless, `step_limit` the
     seconds that a thread may take from one step to the next.
     """
+    program = undecorated(program)
     check_options(program, algorithm, max_executions, time_limit, max_events, step_limit)
     result = Result(algorithm=algorithm)
     execution = PythonExecution(program, independent_adds, max_events, algorithm == "naive")
@@ -201,13 +228,24 @@ def check(program: Callable[..., object] | None = None, **options: Any) -> Any:
 
     Either call it, `mazurka.check(program, time_limit=60)`, which gives the Result; or put it on a
     test, as `@mazurka.check` or `@mazurka.check(time_limit=60)`: the test then explores its own
-    body. Takes the options of `explore`.
+    body. Takes the options of `explore`. Such a test has its body in `__wrapped__`, and the options
+    in `mazurka_options`.
     """
+    __tracebackhide__ = True  # pytest leaves out frames with such a variable
+    refuse_unknown(options)
     if program is None:
         return functools.partial(checked, options=options)
     if not options and applied_as_decorator():
         return checked(program, options)
     return run_check(program, options)
+
+
+def refuse_unknown(options: dict[str, Any]) -> None:
+    """A misspelt option of a decorator is better found when the module is imported."""
+    known = list(inspect.signature(explore).parameters)[1:]
+    for name in options:
+        if name not in known:
+            raise MazurkaError(f"check has no option {name!r}; it has {', '.join(known)}")
 
 
 def applied_as_decorator() -> bool:
@@ -226,10 +264,12 @@ def applied_as_decorator() -> bool:
 
 def checked(function: Callable[..., Any], options: dict[str, Any]) -> Callable[..., None]:
     """The function of a test that checks its own body."""
-    refuse_unusual(function)
+    refuse_undecoratable(function)
 
     @functools.wraps(function)
     def test(*arguments: Any, **named: Any) -> None:
+        __tracebackhide__ = True
+
         @functools.wraps(function)
         def program() -> Any:
             return function(*arguments, **named)
@@ -237,15 +277,84 @@ def checked(function: Callable[..., Any], options: dict[str, Any]) -> Callable[.
         del program.__wrapped__  # it takes no arguments any more
         run_check(program, options)
 
+    vars(test)["mazurka_options"] = options
     return test
 
 
+def refuse_undecoratable(function: object) -> None:
+    """Refuse what `check` cannot decorate."""
+    if isinstance(function, staticmethod | classmethod):
+        kind = type(function).__name__
+        raise MazurkaError(f"put @mazurka.check below @{kind}, right above the function")
+    if inspect.isclass(function):
+        raise MazurkaError(f"{name_of(function)} is a class: put @mazurka.check on its methods")
+    if not callable(function):
+        raise MazurkaError(f"@mazurka.check decorates functions, not {function!r}")
+    if is_checked(function):
+        raise MazurkaError(f"{name_of(function)} is decorated with @mazurka.check twice")
+    refuse_unusual(function)
+
+
+def is_checked(function: object) -> bool:
+    """Whether a function is decorated with `check`, maybe below another decorator."""
+    return "mazurka_options" in getattr(function, "__dict__", {})
+
+
+def undecorated(program: Callable[[], object]) -> Callable[[], object]:
+    """The body of a test that is decorated with `check`; any other program is given as it is."""
+    function: Any = getattr(program, "__func__", program)  # of a method
+    if not is_checked(function):
+        return program
+    if getattr(function, "__globals__", None) is not globals():
+        raise MazurkaError(
+            f"{name_of(function)} has another decorator on top of @mazurka.check, which would be "
+            "left out: put @mazurka.check above it"
+        )
+    body: Callable[[], object] = function.__wrapped__
+    return MethodType(body, program.__self__) if hasattr(program, "__self__") else body
+
+
 def run_check(program: Callable[[], object], options: dict[str, Any]) -> Result:
-    result = explore(program, **options)
+    __tracebackhide__ = True
+    runner = RUNNERS[-1]
+    try:
+        result = explore(program, **{**runner.defaults, **options, **runner.overrides})
+    except MazurkaError as error:
+        error.__traceback__ = users_traceback(error)
+        raise
+    outcome = called_off(result)
+    if outcome is not None:
+        raise outcome
+    runner.finished(result)
     if result.verdict in ("verified", "bounded"):
         return result
     cause = result.failures[0].exception if result.failures else None
+    if cause is not None:
+        cause = cause.with_traceback(users_traceback(cause))
     raise CheckFailed(result_text(name_of(program), result), result) from cause
+
+
+# How a test says that it is to be skipped, that it is known to fail, or that no test is to follow.
+TEST_OUTCOMES = (
+    ("_pytest.outcomes", "Skipped"),
+    ("_pytest.outcomes", "XFailed"),
+    ("_pytest.outcomes", "Exit"),
+    ("unittest.case", "SkipTest"),
+)
+
+
+def called_off(result: Result) -> BaseException | None:
+    """The `pytest.skip()` or the like by which a test has called itself off.
+
+    Every execution must have said so (the search usually ends with the first): a test that is
+    skipped under some schedules only has a mistake, and must not hide it.
+    """
+    modules = sys.modules
+    kinds = tuple(getattr(modules[at], name) for at, name in TEST_OUTCOMES if at in modules)
+    said = [failure.exception for failure in result.failures]
+    if said and len(said) == result.executions and all(isinstance(one, kinds) for one in said):
+        return said[0]
+    return None
 
 
 def replay(
@@ -261,6 +370,7 @@ def replay(
     """
     if isinstance(schedule, str):
         schedule = Schedule.from_json(schedule)
+    program = undecorated(program)
     check_options(program, "pop", None, None, 1, step_limit)
     if schedule.failure == NONDETERMINISM:
         raise MazurkaError(

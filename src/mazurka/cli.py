@@ -10,12 +10,14 @@ import os
 import platform
 import sys
 import traceback
+import unittest
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any
 
 import click
+from click.core import ParameterSource
 from rich.console import Console
 
 from mazurka import checking
@@ -46,6 +48,8 @@ Exit codes:
   130  interrupted by Ctrl-C
 """
 TARGET_FORMS = "path/to/file.py::function or package.module:function"
+# What a test runner calls before and after the methods of a class of tests.
+SETUP_METHODS = ("setUp", "setUpClass", "tearDown", "setup_method", "setup_class")
 
 
 class WrongUse(click.ClickException):
@@ -126,21 +130,23 @@ def check(
 ) -> None:
     """Check a function: run it once for every behaviour that differs.
 
-    TARGET is path/to/file.py::function or package.module:function; the function takes no
-    arguments.
+    TARGET is path/to/file.py::function, path/to/file.py::Class::method or
+    package.module:function; the function takes no arguments. Options of its @mazurka.check count
+    unless they are given here.
     """
-    options = {
-        **limits,
-        "stop_on_failure": not all_failures,
-        "independent_adds": not no_independent_adds,
-    }
+    options = given(limits)
+    if all_failures:
+        options["stop_on_failure"] = False
+    if no_independent_adds:
+        options["independent_adds"] = False
     with clean_exit():
         if save is not None:
             require_writable(save)
         # What the program prints must not get into the JSON document.
         output = contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext()
         with output, loaded(target) as program:
-            result, interrupted = explored(program, options)
+            result, interrupted = explored(program, {**options_of(program), **options})
+            refuse_called_off(target, result)
         name_program(result, target)
         saved = save_failure(save, result) if save is not None else ""
         if as_json:
@@ -190,19 +196,39 @@ def replay(file: Path, target: str | None) -> None:
 # Running
 
 
+def given(limits: dict[str, Any]) -> dict[str, Any]:
+    """Those options that the user typed: the others are left to the decorator of the program."""
+    source = click.get_current_context().get_parameter_source
+    return {
+        name: value for name, value in limits.items() if source(name) != ParameterSource.DEFAULT
+    }
+
+
+def options_of(program: Program) -> dict[str, Any]:
+    """The options of the decorator `mazurka.check`, if there is one."""
+    options: dict[str, Any] = getattr(program, "mazurka_options", {})
+    return options
+
+
 def explored(program: Program, options: dict[str, Any]) -> tuple[Result, bool]:
     """The result of a search, or what there is of it if the user interrupts it."""
     with Progress() as progress:
         try:
-            return checking.explore(program, progress=progress, **options), False
+            return checking.explore(program, **{**options, "progress": progress}), False
         except KeyboardInterrupt:
             result = progress.result
-            result.algorithm = options["algorithm"]
+            result.algorithm = options.get("algorithm", "pop")
             result.reason = "interrupted"
             result.verdict = "failed" if result.failures else "incomplete"
             return result, True
         except MazurkaError as error:
             raise WrongUse(str(error)) from error
+
+
+def refuse_called_off(target: str, result: Result) -> None:
+    outcome = checking.called_off(result)
+    if outcome is not None:
+        raise WrongUse(f"{target} cannot be checked here: {result.failures[0].message}")
 
 
 @contextlib.contextmanager
@@ -299,7 +325,7 @@ def read_schedule(file: Path) -> Schedule:
 @contextlib.contextmanager
 def loaded(target: str) -> Iterator[Program]:
     """The function that a target names. Its directory can be imported from until the end."""
-    file, colons, function = target.rpartition("::")
+    file, colons, function = target.partition("::")
     if colons:
         folder = os.path.dirname(os.path.abspath(file))
     else:
@@ -313,7 +339,7 @@ def loaded(target: str) -> Iterator[Program]:
     sys.path.insert(0, folder)
     try:
         module = module_of_file(file) if colons == "::" else module_called(file)
-        yield function_of(module, file, function)
+        yield program_of(module, file, function)
     finally:
         sys.path[:] = path
 
@@ -384,8 +410,59 @@ def own_part(trace: TracebackType | None) -> TracebackType | None:
     return trace
 
 
+def program_of(module: ModuleType, file: str, name: str) -> Program:
+    """The function of a module, or the method of a class there."""
+    class_name, colons, method = name.rpartition("::")
+    if not colons:
+        program = function_of(module, file, name)
+    else:
+        program = method_of(class_of(module, file, class_name), file, method)
+    if checking.is_checked(program) and not needs_nothing(program):
+        parameters = ", ".join(inspect.signature(program).parameters)
+        raise WrongUse(
+            f"{name} in {file} takes {parameters}, which only pytest can give it: run it with "
+            f"'pytest {file}::{name}'"
+        )
+    return program
+
+
+def class_of(module: ModuleType, file: str, name: str) -> type:
+    """The class of a module, or one in another class of it."""
+    found: Any = module
+    for part in name.split("::"):
+        found = vars(found).get(part)
+        if not inspect.isclass(found):
+            raise WrongUse(f"{file} has no class {name}")
+    setup = setup_of(found)
+    if setup:
+        raise WrongUse(
+            f"{name} in {file} has a {setup} method, which only a test runner calls: run it with "
+            f"'pytest {file}::{name}'"
+        )
+    tests: type = found
+    return tests
+
+
+def method_of(tests: type, file: str, name: str) -> Program:
+    """The method of a new instance, made as pytest makes it: once for all executions."""
+    if not callable(getattr(tests, name, None)):
+        raise WrongUse(f"{tests.__qualname__} in {file} has no method {name}")
+    try:
+        instance = tests(name) if issubclass(tests, unittest.TestCase) else tests()
+    except Exception as error:
+        raise WrongUse(f"{tests.__qualname__} in {file} cannot be made: {error!r}") from error
+    program: Program = getattr(instance, name)
+    return program
+
+
+def setup_of(tests: type) -> str:
+    """The method of a class of tests that must be called before or after each, if it has one."""
+    own = [parent for parent in tests.__mro__ if parent.__module__ != unittest.TestCase.__module__]
+    found = [name for name in SETUP_METHODS for parent in own if name in vars(parent)]
+    return found[0] if found else ""
+
+
 def function_of(module: ModuleType, file: str, name: str) -> Program:
-    """The function of a module, without the check that it may be decorated with."""
     if name not in vars(module):
         programs = ", ".join(programs_of(module))
         others = f"it has: {programs}" if programs else "nor any other that takes no arguments"
@@ -394,8 +471,10 @@ def function_of(module: ModuleType, file: str, name: str) -> Program:
     if not callable(function):
         kind = type(function).__name__
         raise WrongUse(f"{name} in {file} is not a function, but an object of type {kind}")
-    if getattr(function, "__globals__", None) is vars(checking):
-        function = function.__wrapped__
+    if inspect.isclass(function):
+        raise WrongUse(
+            f"{name} in {file} is a class: name a method of it, as {file}::{name}::method"
+        )
     program: Program = function
     return program
 

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 Verdict = Literal["verified", "failed", "bounded", "incomplete"]
@@ -34,6 +34,10 @@ class Step:
     line: int = 0
     source: str = ""  # that line
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Compiled, a frozen class cannot be pickled as others are.
+        return Step, field_values(self)
+
 
 @dataclass(frozen=True)
 class Schedule:
@@ -44,6 +48,9 @@ class Schedule:
     failure: str = ""  # the kind
     message: str = ""
     options: dict[str, int] = field(default_factory=dict)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Schedule, field_values(self)
 
     def to_json(self) -> str:
         """A text that is small even for a thread that goes round in a loop: every distinct step
@@ -105,6 +112,11 @@ class Failure:
     details: list[str] = field(default_factory=list)  # who waits for what, both operations, ...
     exception: BaseException | None = None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled without the exception: that may be anything, and its message is kept."""
+        values = field_values(self)
+        return Failure, tuple([None if value is self.exception else value for value in values])
+
 
 @dataclass
 class Result:
@@ -123,3 +135,7 @@ class Result:
     @property
     def executions(self) -> int:
         return self.complete + self.blocked + self.redundant
+
+
+def field_values(instance: Any) -> tuple[Any, ...]:
+    return tuple([getattr(instance, part.name) for part in fields(instance)])

@@ -5,7 +5,7 @@ import functools
 import linecache
 import os
 import sys
-from types import CodeType, FrameType
+from types import CodeType, FrameType, TracebackType
 from typing import Final, cast
 
 PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -46,12 +46,35 @@ def raised_at(error: BaseException) -> tuple[CodeType, int] | None:
     found = None
     traceback = error.__traceback__
     while traceback is not None:
-        frame = traceback.tb_frame
-        # The frames that compiled code leaves in a traceback have made-up file names.
-        if not str(frame.f_globals.get("__name__")).startswith("mazurka."):
-            found = frame.f_code, traceback.tb_lasti
+        if not is_ours(traceback) and not is_of_test_framework(traceback):
+            found = traceback.tb_frame.f_code, traceback.tb_lasti
         traceback = traceback.tb_next
     return found
+
+
+def users_traceback(error: BaseException) -> TracebackType | None:
+    """The traceback of an exception without what is Mazurka's own."""
+    entries = []
+    traceback = error.__traceback__
+    while traceback is not None:
+        if not is_ours(traceback):
+            entries.append(traceback)
+        traceback = traceback.tb_next
+    kept: TracebackType | None = None
+    for entry in reversed(entries):
+        kept = TracebackType(kept, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return kept
+
+
+def is_ours(traceback: TracebackType) -> bool:
+    # The frames that compiled code leaves in a traceback have made-up file names.
+    return str(traceback.tb_frame.f_globals.get("__name__")).startswith("mazurka.")
+
+
+def is_of_test_framework(traceback: TracebackType) -> bool:
+    """Whether an exception came through pytest.fail or TestCase.assertEqual, say."""
+    variables = traceback.tb_frame.f_globals
+    return "__unittest" in variables or str(variables.get("__name__")).startswith("_pytest.")
 
 
 def source_line(file: str, line: int) -> str:
