@@ -20,10 +20,12 @@ from mazurka.explore.search import Progress, Search
 from mazurka.explore.source import SourceDpor
 from mazurka.program.execution import PythonExecution
 from mazurka.program.guard import guarded
+from mazurka.program.objects import Misjudged
 from mazurka.program.runtime import RUNTIME
 from mazurka.program.source import COMPILED as COMPILED
 from mazurka.program.source import users_traceback
 from mazurka.report.text import result_text
+from mazurka.rewriting.ordinary import OrdinaryCode, ordinary_code
 
 ALGORITHMS: dict[str, Callable[[Search], bool]] = {
     "pop": lambda search: Pop(search, [WHOLE]).explore(),
@@ -36,6 +38,7 @@ P = ParamSpec("P")
 
 DEFAULT_MAX_EVENTS = 100_000
 DEFAULT_STEP_LIMIT = 30.0
+MOST_SEARCHES = 100
 
 
 class NoLongerFails(MazurkaError):
@@ -85,6 +88,7 @@ def explore(
     max_events: int = DEFAULT_MAX_EVENTS,
     step_limit: float = DEFAULT_STEP_LIMIT,
     progress: Progress | None = None,
+    instrument: Sequence[str] | None = (),
 ) -> Result:
     """Run a program once for every behaviour that differs.
 
@@ -93,19 +97,49 @@ def explore(
     search early: the verdict is then "incomplete". `stop_on_failure=False` goes on and collects
     every failing execution. `independent_adds=False` explores the orders of `Atomic.add`s too.
     `max_events` is the number of steps after which an execution counts as endless, `step_limit` the
-    seconds that a thread may take from one step to the next.
+    seconds that a thread may take from one step to the next. What threads do to ordinary objects is
+    seen in the code of your project, and in that of the packages named in `instrument`; with
+    `instrument=None`, operations of `mazurka` and of the standard library are all that is seen.
     """
     program = undecorated(program)
     check_options(program, algorithm, max_executions, time_limit, max_events, step_limit)
-    result = Result(algorithm=algorithm)
-    execution = PythonExecution(program, independent_adds, max_events, algorithm == "naive")
-    search = Search(execution, result, stop_on_failure, max_executions, time_limit, progress)
-    everything = run_search(search, ALGORITHMS[algorithm], step_limit)
+
+    def search() -> tuple[Result, bool]:
+        result = Result(algorithm=algorithm)
+        execution = PythonExecution(program, independent_adds, max_events, algorithm == "naive")
+        search = Search(execution, result, stop_on_failure, max_executions, time_limit, progress)
+        return result, run_search(search, ALGORITHMS[algorithm], step_limit)
+
+    if instrument is None:
+        result, everything = search()
+    else:
+        with ordinary_code(program, instrument) as code:
+            result, everything = search_until_judged(search, code)
+            result.warnings.extend(code.warnings())
     if result.failures:
         result.verdict = "failed"
     elif everything:
         result.verdict = "verified"
     return result
+
+
+def search_until_judged(
+    search: Callable[[], tuple[Result, bool]], code: OrdinaryCode
+) -> tuple[Result, bool]:
+    """Search anew whenever an object turns out to be another thing than it was taken for, or code
+    is imported. What is learnt stays known, so this ends; most searches need no second time."""
+    for _ in range(MOST_SEARCHES):
+        modules = len(sys.modules)
+        try:
+            found = search()
+        except Misjudged:
+            continue
+        if len(sys.modules) == modules or not code.look():
+            return found
+    raise MazurkaError(
+        f"the program was begun anew {MOST_SEARCHES} times, and still something in it is not what "
+        "it was: look for objects that it keeps from one execution to the next"
+    )
 
 
 def explore_parts(

@@ -131,6 +131,7 @@ class Result:
     outcomes: Counter[Any] = field(default_factory=Counter)
     seconds: float = 0.0
     reason: str = ""  # why the search is incomplete
+    warnings: list[str] = field(default_factory=list)  # what was not seen
 
     @property
     def executions(self) -> int:

@@ -54,7 +54,7 @@ from mazurka.program.fields import (
     store_global,
     store_plainly,
 )
-from mazurka.program.objects import ATOMS, MISSING, NO_CONTAINER, OBJECTS, is_memory, shape_of
+from mazurka.program.objects import ATOMS, MISSING, NO_CONTAINER, OBJECTS, shape_of
 from mazurka.program.runtime import RUNTIME
 
 LruCache: Final = type(functools.lru_cache(lambda: None))
@@ -215,23 +215,26 @@ def call_opaque(function: Callable[..., Any], *arguments: Any, **named: Any) -> 
     """Call something of which nothing is known."""
     given = [*arguments, *named.values()]
     owner = getattr(function, "__self__", None)
-    if owner is not None and type(owner) is not ModuleType:
+    if owner is not None and OBJECTS.is_seen(type(owner)):
         given.append(owner)
     for argument in given:
         kind = type(argument)
         if kind in ATOMS:
             continue
-        OBJECTS.share(argument, "")
         if shape_of(kind) != NO_CONTAINER:
+            OBJECTS.share(argument, "")
             change_all(argument)
-        if is_memory(kind) and not is_known(argument) and not isinstance(argument, type):
-            name = getattr(function, "__qualname__", None) or repr(function)
-            module = getattr(function, "__module__", None)
-            full_name = f"{module}.{name}" if module else name
-            CALLS.opaque.setdefault(full_name, set()).add(
-                OBJECTS.record_of(argument).identity.label
-            )
+        elif OBJECTS.is_shared(argument) and not is_known(argument):
+            label = OBJECTS.record_of(argument).identity.label
+            CALLS.opaque.setdefault(full_name_of(function), set()).add(label)
+        OBJECTS.share(argument, "")
     return function(*arguments, **named)
+
+
+def full_name_of(function: Any) -> str:
+    name = getattr(function, "__qualname__", None) or repr(function)
+    module = getattr(function, "__module__", None)
+    return f"{module}.{name}" if module else name
 
 
 def call_cached(function: Any, *arguments: Any, **named: Any) -> object:

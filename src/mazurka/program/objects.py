@@ -218,6 +218,28 @@ class Objects(Memory):
         finally:
             self.rooting = False
 
+    def add_namespace(self, namespace: dict[str, object]) -> None:
+        """Name the globals of a module, and what hangs on them."""
+        if id(namespace) not in self.outside:
+            record = Record(namespace, OUTSIDE)
+            record.identity = Identity(f"outside@{namespace.get('__name__')}", "")
+            self.outside[id(namespace)] = record
+        for name, value in list(namespace.items()):
+            if isinstance(value, type) and self.is_seen(value):
+                self.add_class(value)
+            elif not name.startswith("__"):
+                self.add_root(value, name)
+
+    def add_class(self, kind: type) -> None:
+        if id(kind) not in self.outside:
+            record = Record(kind, OUTSIDE)
+            record.identity = Identity(
+                f"outside@{kind.__module__}.{kind.__qualname__}", kind.__name__
+            )
+            self.outside[id(kind)] = record
+            for name, value in list(vars(kind).items()):
+                self.add_root(value, f"{kind.__name__}.{name}")
+
     def publish(self, record: Record, label: str) -> None:
         """From now on other threads may use an object: name it, and what hangs on it."""
         thing = record.thing
@@ -307,6 +329,10 @@ class Objects(Memory):
                 self.share(value, f"{label}.{name}")
         for name in slots_of(type(thing)):
             self.share(getattr(thing, name, None), f"{label}.{name}")
+
+    def is_shared(self, thing: object) -> bool:
+        record = self.here.get(id(thing)) or self.outside.get(id(thing))
+        return record is not None and record.owner < 0
 
     def is_seen(self, kind: type) -> bool:
         """Whether a class belongs to rewritten code."""

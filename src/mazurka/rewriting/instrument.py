@@ -66,6 +66,8 @@ class Instrumentation:
         self.skipped: list[tuple[str, str]] = []  # functions that do not, and why
         self.stored: set[str] | None = set()  # the attributes that can change; None: any
         self.tracked: set[str] = set()  # the globals that can change
+        self.functions: list[FunctionType] = []  # those that were found at the last look
+        self.namespaces: dict[int, dict[str, Any]] = {}  # and their globals
         self.twins: dict[tuple[int, SourceFile], Twins] = {}
         # By the id of the code that calls hooks: that code, and the original.
         self.originals: dict[int, tuple[CodeType, CodeType]] = {}
@@ -88,6 +90,8 @@ class Instrumentation:
                 self.stored = None if file.is_dynamic else self.stored | file.stored
         for function, file in found:
             self.swap(function, file)
+            self.namespaces[id(function.__globals__)] = function.__globals__
+        self.functions = [function for function, _ in found]
 
     def undo(self) -> None:
         """Put the original code back, also into functions that were made meanwhile."""
@@ -97,6 +101,8 @@ class Instrumentation:
                 function.__code__ = pair[1]
 
     def is_wanted(self, function: FunctionType) -> bool:
+        if function.__code__.co_name == "<module>":  # a module that is being imported
+            return False
         if self.is_project_file(function.__code__.co_filename):
             return True
         module = str(function.__globals__.get("__name__"))

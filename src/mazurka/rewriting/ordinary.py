@@ -1,0 +1,64 @@
+"""Ordinary Python code, made ready to be explored."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from mazurka.program.calls import CALLS, HOOKS
+from mazurka.program.fields import CHANGEABLE
+from mazurka.program.objects import OBJECTS
+from mazurka.program.runtime import RUNTIME
+from mazurka.rewriting.instrument import Instrumentation, instrumented
+
+
+class OrdinaryCode:
+    """The rewritten code of one check."""
+
+    def __init__(self, program: Callable[..., object], code: Instrumentation) -> None:
+        self.program = program
+        self.code = code
+        self.functions = 0
+        self.look()
+
+    def look(self) -> bool:
+        """Look for code that came up since the last time; whether there was some."""
+        self.code.again()
+        if len(self.code.codes) == self.functions:
+            return False
+        self.functions = len(self.code.codes)
+        CALLS.files = {code.co_filename for code in self.code.codes}
+        CHANGEABLE.set_names(self.code.stored)
+        self.name_what_is_there()
+        return True
+
+    def name_what_is_there(self) -> None:
+        """All that the program can find when it begins: globals, classes, closures."""
+        namespaces = {str(space.get("__name__")): space for space in self.code.namespaces.values()}
+        OBJECTS.modules |= set(namespaces)
+        for module in sorted(namespaces):
+            OBJECTS.add_namespace(namespaces[module])
+        for function in self.code.functions:
+            OBJECTS.add_root(function, "")
+        OBJECTS.add_root(self.program, "")
+
+    def warnings(self) -> list[str]:
+        """What was not seen."""
+        found = [f"not rewritten: {name}: {why}" for name, why in self.code.skipped]
+        for name in sorted(CALLS.opaque):
+            labels = ", ".join(sorted(CALLS.opaque[name]))
+            found.append(f"what {name} does to {labels} is not seen: it is not rewritten")
+        return found
+
+
+@contextmanager
+def ordinary_code(
+    program: Callable[..., object], instrument: Sequence[str]
+) -> Iterator[OrdinaryCode]:
+    """While the body runs, the user's code announces what it does."""
+    RUNTIME.memory = OBJECTS
+    CALLS.opaque = {}
+    try:
+        with instrumented(HOOKS, instrument) as code:
+            yield OrdinaryCode(program, code)
+    finally:
+        RUNTIME.memory = None
+        OBJECTS.let_go()
