@@ -16,6 +16,7 @@ def hidden(function: Hidden) -> Hidden:
 
 
 class GlobalCell:
+    @hidden
     def __init__(self, namespace: dict[str, Any], name: str) -> None:
         self.namespace = namespace
         self.name = name
