@@ -63,6 +63,10 @@ def parsed(source: str, filename: str, pytest_asserts: bool = False) -> ast.Modu
         rewrite_asserts(tree, source.encode(), filename, None)
     except Exception:  # pytest's internals may change: then messages have fewer details
         return ast.parse(source, filename)
+    for node in ast.walk(tree):
+        # Some of pytest's nodes begin somewhere, but end nowhere.
+        if isinstance(node, ast.expr | ast.stmt | ast.alias) and node.end_lineno is None:
+            node.end_lineno, node.end_col_offset = node.lineno, node.col_offset
     return tree
 
 
