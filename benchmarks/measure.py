@@ -65,6 +65,7 @@ def measure(
         stop_on_failure=False,
         independent_adds=independent_adds,
         max_events=MAX_EVENTS,
+        instrument=None,  # these programs say all that they share
     )
     cpu_seconds = time.process_time() - cpu_start
     return Measurement(

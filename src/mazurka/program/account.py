@@ -9,13 +9,20 @@ from mazurka.core.execution import Execution
 from mazurka.core.operation import (
     ACQUIRE,
     ADD_TO,
+    APPEND,
     AWAIT,
     AWAIT_EXCHANGE,
     CHOOSE,
     COMPARE_EXCHANGE,
     EXCHANGE,
     FETCH_ADD,
+    FIRST_ON_PARTS,
+    INDEX_READ,
+    INDEX_SET,
+    ITEM_INSERT,
+    ITEM_SET,
     JOIN,
+    LENGTH,
     LOAD,
     NONE,
     NOTIFY,
@@ -38,6 +45,7 @@ from mazurka.core.result import (
     Step,
 )
 from mazurka.program import runtime
+from mazurka.program.objects import MISSING
 from mazurka.program.runtime import RUNTIME
 from mazurka.program.source import assigned_name, place, raised_at, source_line
 from mazurka.program.sync import OPEN
@@ -47,6 +55,7 @@ LONGEST_VALUE = 60
 WHERE_TO_LOOK = (
     "look for clocks, random numbers, hashes, input, or state that is kept between executions"
 )
+MADE_BY = re.compile(r"([0-9.]+)[#@]([0-9]+)")  # a thread, and its count
 ADDRESS = re.compile(" at 0x[0-9a-fA-F]+")  # which is another one in every run
 
 
@@ -76,6 +85,10 @@ class Account:
         name = self.objects[event.location]
         if RUNTIME.locations[event.location].part_of >= 0:
             return self.part_action(event, name)
+        if kind >= FIRST_ON_PARTS:
+            return item_action(event, name)
+        if not RUNTIME.locations[event.location].type_name:
+            return variable_action(event, name)
         before = show(event.before)
         if kind == LOAD:
             return f"load {name}: {before}"
@@ -124,6 +137,32 @@ class Account:
     def where_raised(self, error: BaseException) -> str:
         found = raised_at(error)
         return self.where(*found) if found else ""
+
+
+def variable_action(event: Event, name: str) -> str:
+    """What an event did to an attribute or variable."""
+    if event.kind == LOAD:
+        return f"read {name}: {'not there' if event.before is MISSING else show(event.before)}"
+    if event.first is MISSING:
+        return f"delete {name}"
+    return f"write {show(event.first)} to {name}"
+
+
+def item_action(event: Event, name: str) -> str:
+    """What an event did to a container."""
+    kind = event.kind
+    if kind == LENGTH:
+        return f"length of {name}: {event.view.length}"
+    if kind >= APPEND:
+        return f"{VERBS[kind]} {'to ' if kind == APPEND else ''}{name}"
+    item = f"{name}[{show(event.second)}]"
+    if kind == INDEX_READ or kind == INDEX_SET:
+        there = event.part >= 0
+    else:
+        there = event.view.present
+    if kind == ITEM_SET or (there and kind != ITEM_INSERT):
+        return f"{VERBS[kind]} {item}"
+    return f"{VERBS[kind]} {item}: {'already there' if there else 'not there'}"
 
 
 def account_of(execution: Execution) -> Failure:
@@ -336,5 +375,7 @@ def object_names(execution: Execution) -> dict[int, str]:
 
 def making_order(location: int) -> tuple[list[int], int]:
     """Sorts the objects of one thread in the order in which it made them."""
-    maker, _, order = RUNTIME.locations[location].name.partition("#")
-    return [] if maker == "outside" else [int(part) for part in maker.split(".")], int(order)
+    found = MADE_BY.match(RUNTIME.locations[location].name)
+    if found is None:  # made outside
+        return [], location
+    return [int(part) for part in found[1].split(".")], int(found[2])

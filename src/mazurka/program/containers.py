@@ -200,13 +200,18 @@ def length(container: Any) -> int:
 def truth(value: Any) -> bool:
     if value is True or value is False:
         return value is True
+    return bool(operand(value))
+
+
+def operand(value: Any) -> Any:
+    """What is asked next whether it is true."""
     if RUNTIME.current is not None and type(value) not in ATOMS:
         kind = type(value)
         if is_modelled(kind, "__len__") and not is_own(kind, "__bool__"):
             read_length(value)
         elif kind in VIEWS:
             read_length(owner_of(value))
-    return bool(value)
+    return value
 
 
 def stable(value: Any) -> Any:

@@ -57,6 +57,8 @@ def find_way(kind: type, name: str) -> int:
         return OF_MODULE
     if issubclass(kind, type):
         return OF_CLASS
+    if kind.__module__.startswith("mazurka."):
+        return NATIVE
     if not is_memory(kind) or kind.__getattribute__ is not object.__getattribute__:
         return NATIVE
     found = class_attribute(kind, name)
@@ -115,7 +117,7 @@ def load_attribute(thing: object, name: str) -> object:
         return load_class_level(thing, name)
     elif way == OF_CLASS:
         return load_from_class(cast(type, thing), name)
-    elif way == OF_MODULE:
+    elif way == OF_MODULE and OBJECTS.is_shared(cast(ModuleType, thing).__dict__):
         read(cast(ModuleType, thing).__dict__, name)
     return getattr(thing, name)
 
@@ -144,7 +146,8 @@ def read_in_classes(kind: type, name: str) -> Any:
     """What the first of the classes that has it says."""
     for base in kind.__mro__:
         if name in base.__dict__:
-            read(base, name)
+            if OBJECTS.is_seen(base):
+                read(base, name)
             return base.__dict__.get(name, MISSING)
     return MISSING
 
@@ -155,7 +158,7 @@ def store_attribute(thing: object, name: str, value: object) -> None:
         return
     kind = type(thing)
     way = way_to(kind, name)
-    if way == OF_MODULE:
+    if way == OF_MODULE and OBJECTS.is_shared(cast(ModuleType, thing).__dict__):
         write(cast(ModuleType, thing).__dict__, name, value)
     elif way == OF_CLASS or (way >= FIELD and kind.__setattr__ is object.__setattr__):
         write(thing, name, value)
@@ -190,7 +193,7 @@ def delete_attribute(thing: object, name: str) -> None:
     if RUNTIME.current is not None:
         kind = type(thing)
         way = way_to(kind, name)
-        if way == OF_MODULE:
+        if way == OF_MODULE and OBJECTS.is_shared(cast(ModuleType, thing).__dict__):
             write(cast(ModuleType, thing).__dict__, name, MISSING)
         elif way == OF_CLASS or (way >= FIELD and kind.__delattr__ is object.__delattr__):
             write(thing, name, MISSING)

@@ -127,6 +127,7 @@ class Objects(Memory):
         self.before: dict[int, Record] = {}  # in the execution before
         self.outside: dict[int, Record] = {}
         self.sites: set[tuple[object, int]] = set()  # what is first used there is shared
+        self.classes: dict[str, Identity] = {}  # by their names: those made in executions
         self.modules: set[str] = set()  # whose code is rewritten
         self.rooting = False  # whether what is found now is outside
         self.settled = False  # whether executions are counted, so that names must not change
@@ -139,6 +140,7 @@ class Objects(Memory):
         self.settled = False
         self.here = {}
         self.before = {}
+        self.classes = {}
         for record in self.outside.values():
             record.identity = Identity(record.identity.name, record.identity.label)
             record.fields = {}
@@ -176,6 +178,8 @@ class Objects(Memory):
 
     def first_use(self, thing: object) -> Record:
         """An object that was not given away: it is its user's own, unless it was there before."""
+        if isinstance(thing, type):
+            return self.add_local_class(thing)
         earlier = self.before.get(id(thing))
         if earlier is not None and earlier.thing is thing:
             return self.found_outside(thing, earlier)
@@ -233,12 +237,23 @@ class Objects(Memory):
     def add_class(self, kind: type) -> None:
         if id(kind) not in self.outside:
             record = Record(kind, OUTSIDE)
-            record.identity = Identity(
-                f"outside@{kind.__module__}.{kind.__qualname__}", kind.__name__
-            )
+            record.identity = Identity(f"outside@{name_of_class(kind)}", kind.__name__)
             self.outside[id(kind)] = record
             for name, value in list(vars(kind).items()):
                 self.add_root(value, f"{kind.__name__}.{name}")
+
+    def add_local_class(self, kind: type) -> Record:
+        """A class that the execution has made. Classes are known by their names: two that have the
+        same one share their locations."""
+        name = name_of_class(kind)
+        if name not in self.classes:
+            self.classes[name] = Identity(name, kind.__name__)
+        record = Record(kind, SHARED)
+        record.identity = self.classes[name]
+        self.here[id(kind)] = record
+        for value in list(vars(kind).values()):
+            self.share(value, kind.__name__)
+        return record
 
     def publish(self, record: Record, label: str) -> None:
         """From now on other threads may use an object: name it, and what hangs on it."""
@@ -408,6 +423,10 @@ class Objects(Memory):
                 put_back_field(thing, name, value)
             else:
                 put_back_contents(cast(Any, thing), cast(list[Any], value))
+
+
+def name_of_class(kind: type) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
 
 
 def new_location(name: str, label: str) -> int:
