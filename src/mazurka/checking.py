@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import MethodType
-from typing import Any, ParamSpec, overload
+from typing import Any, ParamSpec, TypeVar, overload
 
 from mazurka.core.part import WHOLE, Part
 from mazurka.core.result import NONDETERMINISM, Failure, MazurkaError, Result, Schedule
@@ -35,6 +35,7 @@ ALGORITHMS: dict[str, Callable[[Search], bool]] = {
 }
 
 P = ParamSpec("P")
+T = TypeVar("T")
 
 DEFAULT_MAX_EVENTS = 100_000
 DEFAULT_STEP_LIMIT = 30.0
@@ -116,6 +117,7 @@ def explore(
         with ordinary_code(program, instrument) as code:
             result, everything = search_until_judged(search, code)
             result.warnings.extend(code.warnings())
+    note_instrumented(result, instrument)
     if result.failures:
         result.verdict = "failed"
     elif everything:
@@ -123,9 +125,15 @@ def explore(
     return result
 
 
-def search_until_judged(
-    search: Callable[[], tuple[Result, bool]], code: OrdinaryCode
-) -> tuple[Result, bool]:
+def note_instrumented(result: Result, instrument: Sequence[str] | None) -> None:
+    """Schedules fit a program with the same hooks only."""
+    packages = None if instrument is None else list(instrument)
+    for failure in result.failures:
+        options = {**failure.schedule.options, "instrument": packages}
+        failure.schedule = replace(failure.schedule, options=options)
+
+
+def search_until_judged(search: Callable[[], T], code: OrdinaryCode) -> T:
     """Search anew whenever an object turns out to be another thing than it was taken for, or code
     is imported. What is learnt stays known, so this ends; most searches need no second time."""
     for _ in range(MOST_SEARCHES):
@@ -411,11 +419,23 @@ def replay(
             "nondeterminism is a difference between two runs and cannot be replayed: "
             "check the program again"
         )
+    instrument = schedule.options.get("instrument")
+    if instrument is None:
+        return follow(program, schedule, step_limit)
+    with ordinary_code(program, instrument) as code:
+        return search_until_judged(lambda: follow(program, schedule, step_limit), code)
+
+
+def follow(program: Callable[[], object], schedule: Schedule, step_limit: float) -> Failure:
+    """Run the steps of a schedule once, and give the failure that they lead to."""
     independent_adds = bool(schedule.options.get("independent_adds", True))
     max_events = schedule.options.get("max_events", DEFAULT_MAX_EVENTS)
     execution = PythonExecution(program, independent_adds, max_events, False)
     try:
         with guarded(step_limit):
+            if RUNTIME.memory is not None:
+                for _ in range(2):  # so that it is known what is there before an execution
+                    execution.run(0, [], [])
             execution.follow(schedule)
         if not execution.failed:
             raise NoLongerFails(

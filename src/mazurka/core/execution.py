@@ -54,10 +54,6 @@ class Execution:
         """
         raise NotImplementedError
 
-    def settle(self) -> None:
-        """The program has shown that it repeats itself: what is counted begins now."""
-        raise NotImplementedError
-
     def failure(self) -> Failure:
         """The account of what went wrong in the latest run (only when `failed`)."""
         raise NotImplementedError

@@ -47,7 +47,7 @@ class Schedule:
     program: str = ""
     failure: str = ""  # the kind
     message: str = ""
-    options: dict[str, int] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)  # numbers, lists of names, or None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Schedule, field_values(self)
@@ -94,10 +94,17 @@ class Schedule:
                 str(document["program"]),
                 str(document["failure"]),
                 str(document["message"]),
-                {str(key): int(value) for key, value in document["options"].items()},
+                {str(key): option(value) for key, value in document["options"].items()},
             )
         except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
             raise MazurkaError(f"not a schedule that Mazurka wrote: {error!r}") from error
+
+
+def option(value: Any) -> Any:
+    """The value of an option that a document gives."""
+    if value is None:
+        return None
+    return [str(name) for name in value] if isinstance(value, list) else int(value)
 
 
 @dataclass

@@ -59,7 +59,6 @@ class Search:
         if endings[0] != endings[1]:
             self.end_with(execution.changed(endings[0], endings[1]))
             return False
-        execution.settle()
         return True
 
     def end_with(self, failure: Failure) -> None:

@@ -156,10 +156,8 @@ def item_action(event: Event, name: str) -> str:
     if kind >= APPEND:
         return f"{VERBS[kind]} {'to ' if kind == APPEND else ''}{name}"
     item = f"{name}[{show(event.second)}]"
-    if kind == INDEX_READ or kind == INDEX_SET:
-        there = event.part >= 0
-    else:
-        there = event.view.present
+    by_index = kind == INDEX_READ or kind == INDEX_SET
+    there = event.part >= 0 if by_index else event.view.present
     if kind == ITEM_SET or (there and kind != ITEM_INSERT):
         return f"{VERBS[kind]} {item}"
     return f"{VERBS[kind]} {item}: {'already there' if there else 'not there'}"

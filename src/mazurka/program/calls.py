@@ -86,7 +86,7 @@ def callee(function: Any) -> Any:
         return function
     kind = type(function)
     if kind is FunctionType:
-        if function.__code__.co_filename in CALLS.files:
+        if function.__code__.co_filename in CALLS.files or is_ours(function):
             return function
     elif kind is MethodType:
         return callee_for_method(function)
@@ -136,7 +136,13 @@ def is_known(thing: object) -> bool:
     )
 
 
+def is_ours(function: Any) -> bool:
+    return str(function.__module__).startswith("mazurka.")
+
+
 def callee_for_builtin(function: Any) -> Any:
+    if is_ours(function):  # compiled
+        return function
     owner = function.__self__
     if owner is None or type(owner) is ModuleType or isinstance(owner, type):
         replacement = BUILTINS.get(function) or replacement_for(function)

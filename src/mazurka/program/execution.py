@@ -71,10 +71,6 @@ class PythonExecution(Execution):
             self.status = BLOCKED
             self.failed = True
 
-    def settle(self) -> None:
-        if RUNTIME.memory is not None:
-            RUNTIME.memory.settle()
-
     def failure(self) -> Failure:
         """What went wrong. The run is repeated first: the names of objects are those of the run in
         which they were first met, and this may be another one."""

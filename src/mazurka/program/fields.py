@@ -26,10 +26,12 @@ class Changeable:
     """The names of the attributes and globals that anything may change."""
 
     def __init__(self) -> None:
-        self.names: set[str] | None = None  # None: any
+        self.names: set[str] = set()
+        self.others = False  # whether other attributes, but no methods, may be changed, too
 
-    def set_names(self, names: set[str] | None) -> None:
+    def set_names(self, names: set[str], others: bool) -> None:
         self.names = names
+        self.others = others
         WAYS.clear()
 
 
@@ -49,7 +51,8 @@ def way_to(kind: type, name: str) -> int:
 
 
 def find_way(kind: type, name: str) -> int:
-    if CHANGEABLE.names is not None and name not in CHANGEABLE.names:
+    is_named = name in CHANGEABLE.names
+    if not is_named and not CHANGEABLE.others:
         return NATIVE
     if name.startswith("__") and name.endswith("__"):
         return NATIVE
@@ -66,7 +69,7 @@ def find_way(kind: type, name: str) -> int:
         return FIELD
     if hasattr(type(found), "__set__") or hasattr(type(found), "__delete__"):
         return NATIVE  # a property, say
-    return CLASS_LEVEL
+    return CLASS_LEVEL if is_named or not hasattr(type(found), "__get__") else NATIVE
 
 
 def class_attribute(kind: type, name: str) -> object:

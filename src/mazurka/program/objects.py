@@ -130,14 +130,12 @@ class Objects(Memory):
         self.classes: dict[str, Identity] = {}  # by their names: those made in executions
         self.modules: set[str] = set()  # whose code is rewritten
         self.rooting = False  # whether what is found now is outside
-        self.settled = False  # whether executions are counted, so that names must not change
         # Of outside objects, to be put back: by address and attribute, "" for the items.
         self.changes: dict[tuple[int, str], tuple[object, object]] = {}
 
     def forget(self) -> None:
         """A new search: its locations are numbered afresh, but what is outside stays known."""
         self.put_back()
-        self.settled = False
         self.here = {}
         self.before = {}
         self.classes = {}
@@ -145,9 +143,6 @@ class Objects(Memory):
             record.identity = Identity(record.identity.name, record.identity.label)
             record.fields = {}
             record.contents = None
-
-    def settle(self) -> None:
-        self.settled = True
 
     def let_go(self) -> None:
         """The check is over."""
@@ -204,11 +199,8 @@ class Objects(Memory):
         """An object of the execution before: it was there all the time."""
         label = earlier.identity.label or type(thing).__name__
         self.add_root(thing, label)
-        if self.settled:
-            self.stop_search()
-        record = self.outside[id(thing)]
-        self.here[id(thing)] = record
-        return record
+        self.stop_search()
+        return self.outside[id(thing)]
 
     def stop_search(self) -> None:
         RUNTIME.interrupt = Misjudged()
@@ -318,8 +310,11 @@ class Objects(Memory):
     def share_closure(self, function: FunctionType) -> None:
         closure = function.__closure__
         if closure is not None:
+            ours = str(function.__module__).startswith(
+                "mazurka."
+            )  # what it says is not the user's word
             for name, cell in zip(function.__code__.co_freevars, closure, strict=True):
-                self.share(cell, name)
+                self.share(cell, "" if ours else name)
         if function.__defaults__ is not None:
             self.share(function.__defaults__, "")
 

@@ -114,6 +114,8 @@ class Registry:
     def operation_name(self, event: Event) -> str:
         """An operation as schedules name it."""
         place = "" if event.kind == SPAWN else self.place_name(event)
+        if event.location >= 0 and not self.locations[event.location].type_name:
+            place = self.locations[event.location].label or ""  # an ordinary object
         if place.startswith("outside"):
             place = "outside"  # its number depends on what else the process made
         return f"{VERBS[event.kind]} {place}".strip()

@@ -97,10 +97,6 @@ class Memory:
         """An execution begins."""
         raise NotImplementedError
 
-    def settle(self) -> None:
-        """From now on names must not change."""
-        raise NotImplementedError
-
     def share(self, thing: object, label: str) -> None:
         """An object is put where other threads may find it."""
         raise NotImplementedError

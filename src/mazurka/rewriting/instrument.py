@@ -64,8 +64,8 @@ class Instrumentation:
         self.extra_packages = extra_packages
         self.codes: set[CodeType] = set()  # all code that calls hooks
         self.skipped: list[tuple[str, str]] = []  # functions that do not, and why
-        self.stored: set[str] | None = set()  # the attributes that can change; None: any
-        self.tracked: set[str] = set()  # the globals that can change
+        self.stored: set[str] = set()  # the attributes and globals that can change
+        self.is_dynamic = False  # others may, too, as some code takes names of attributes as values
         self.functions: list[FunctionType] = []  # those that were found at the last look
         self.namespaces: dict[int, dict[str, Any]] = {}  # and their globals
         self.twins: dict[tuple[int, SourceFile], Twins] = {}
@@ -85,9 +85,8 @@ class Instrumentation:
             elif not filename.startswith("<"):
                 self.skip(function, file)
         for file in {file for _, file in found}:
-            self.tracked |= file.stored
-            if self.stored is not None:
-                self.stored = None if file.is_dynamic else self.stored | file.stored
+            self.stored |= file.stored
+            self.is_dynamic = self.is_dynamic or file.is_dynamic
         for function, file in found:
             self.swap(function, file)
             self.namespaces[id(function.__globals__)] = function.__globals__
@@ -126,7 +125,7 @@ class Instrumentation:
 
     def twins_for(self, function: FunctionType, file: "SourceFile") -> "Twins":
         """The code with hooks for the module that a function belongs to."""
-        tracked = file.relevant(self.tracked)
+        tracked = file.relevant(self.stored)
         place = id(function.__globals__), file
         twins = self.twins.get(place)
         if twins is None or twins.tracked != tracked:

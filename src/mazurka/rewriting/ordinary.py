@@ -26,16 +26,16 @@ class OrdinaryCode:
             return False
         self.functions = len(self.code.codes)
         CALLS.files = {code.co_filename for code in self.code.codes}
-        CHANGEABLE.set_names(self.code.stored)
+        CHANGEABLE.set_names(self.code.stored, self.code.is_dynamic)
         self.name_what_is_there()
         return True
 
     def name_what_is_there(self) -> None:
         """All that the program can find when it begins: globals, classes, closures."""
-        namespaces = {str(space.get("__name__")): space for space in self.code.namespaces.values()}
-        OBJECTS.modules |= set(namespaces)
-        for module in sorted(namespaces):
-            OBJECTS.add_namespace(namespaces[module])
+        namespaces = sorted(self.code.namespaces.values(), key=module_name)
+        OBJECTS.modules |= {module_name(namespace) for namespace in namespaces}
+        for namespace in namespaces:
+            OBJECTS.add_namespace(namespace)
         for function in self.code.functions:
             OBJECTS.add_root(function, "")
         OBJECTS.add_root(self.program, "")
@@ -47,6 +47,10 @@ class OrdinaryCode:
             labels = ", ".join(sorted(CALLS.opaque[name]))
             found.append(f"what {name} does to {labels} is not seen: it is not rewritten")
         return found
+
+
+def module_name(namespace: dict[str, object]) -> str:
+    return str(namespace.get("__name__"))
 
 
 @contextmanager
