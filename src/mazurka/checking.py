@@ -22,6 +22,7 @@ from mazurka.program.guard import guarded
 from mazurka.program.runtime import RUNTIME
 from mazurka.program.source import COMPILED as COMPILED
 from mazurka.report.text import result_text
+from mazurka.standard import steered_standard_library
 
 ALGORITHMS: dict[str, Callable[[Search], bool]] = {
     "pop": lambda search: Pop(search, [WHOLE]).explore(),
@@ -125,7 +126,7 @@ def explore_parts(
 def run_search(search: Search, explore: Callable[[Search], bool], step_limit: float) -> bool:
     """Run a search to its end; whether it has seen everything."""
     try:
-        with guarded(step_limit), rare_collections():
+        with guarded(step_limit), steered_standard_library(), rare_collections():
             everything = search.repeats_itself() and explore(search)
     finally:
         RUNTIME.close()
@@ -271,7 +272,7 @@ def replay(
     max_events = schedule.options.get("max_events", DEFAULT_MAX_EVENTS)
     execution = PythonExecution(program, independent_adds, max_events, False)
     try:
-        with guarded(step_limit):
+        with guarded(step_limit), steered_standard_library():
             execution.follow(schedule)
         if not execution.failed:
             raise NoLongerFails(

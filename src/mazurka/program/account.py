@@ -77,6 +77,8 @@ class Account:
         if RUNTIME.locations[event.location].part_of >= 0:
             return self.part_action(event, name)
         before = show(event.before)
+        if RUNTIME.locations[event.location].type_name == "Ended":
+            return f"{'end' if kind == STORE else 'look whether it has ended:'} {name}"
         if kind == LOAD:
             return f"load {name}: {before}"
         if kind == STORE:
