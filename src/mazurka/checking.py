@@ -26,6 +26,7 @@ from mazurka.program.source import COMPILED as COMPILED
 from mazurka.program.source import users_traceback
 from mazurka.report.text import result_text
 from mazurka.rewriting.ordinary import OrdinaryCode, ordinary_code
+from mazurka.standard import steered_standard_library
 
 ALGORITHMS: dict[str, Callable[[Search], bool]] = {
     "pop": lambda search: Pop(search, [WHOLE]).explore(),
@@ -194,7 +195,7 @@ def explore_parts(
 def run_search(search: Search, explore: Callable[[Search], bool], step_limit: float) -> bool:
     """Run a search to its end; whether it has seen everything."""
     try:
-        with guarded(step_limit), rare_collections():
+        with guarded(step_limit), steered_standard_library(), rare_collections():
             everything = search.repeats_itself() and explore(search)
     finally:
         RUNTIME.close()
@@ -432,7 +433,7 @@ def follow(program: Callable[[], object], schedule: Schedule, step_limit: float)
     max_events = schedule.options.get("max_events", DEFAULT_MAX_EVENTS)
     execution = PythonExecution(program, independent_adds, max_events, False)
     try:
-        with guarded(step_limit):
+        with guarded(step_limit), steered_standard_library():
             if RUNTIME.memory is not None:
                 for _ in range(2):  # so that it is known what is there before an execution
                     execution.run(0, [], [])

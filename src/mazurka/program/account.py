@@ -90,6 +90,8 @@ class Account:
         if not RUNTIME.locations[event.location].type_name:
             return variable_action(event, name)
         before = show(event.before)
+        if RUNTIME.locations[event.location].type_name == "Ended":
+            return f"{'end' if kind == STORE else 'look whether it has ended:'} {name}"
         if kind == LOAD:
             return f"load {name}: {before}"
         if kind == STORE:

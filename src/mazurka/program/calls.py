@@ -4,7 +4,6 @@ A function that is not rewritten runs as one local step. A container that it is 
 changed by it; other objects that it is given, and that threads share, are reported.
 """
 
-import _thread
 import copy
 import functools
 from collections import Counter, OrderedDict, defaultdict, deque
@@ -59,7 +58,6 @@ from mazurka.program.objects import ATOMS, MISSING, NO_CONTAINER, OBJECTS, shape
 from mazurka.program.runtime import RUNTIME
 
 LruCache: Final = type(functools.lru_cache(lambda: None))
-LOCAL: Final = _thread._local
 
 
 class Calls:
@@ -68,9 +66,8 @@ class Calls:
     def __init__(self) -> None:
         self.files: set[str] = set()  # of rewritten code
         self.opaque: dict[str, set[str]] = {}  # calls of what is not, and what they were given
-        self.replacements: dict[object, Callable[..., object]] = {}
+        self.replacements: dict[int, Any] = {}  # by the identity of what is replaced
         self.steered: Callable[[Any], Any] = itself
-        self.local_namespace: Callable[[object], dict[str, object] | None] | None = None
 
 
 def itself(thing: Any) -> Any:
@@ -109,10 +106,8 @@ def callee(function: Any) -> Any:
 
 
 def replacement_for(function: object) -> Callable[..., object] | None:
-    try:
-        return CALLS.replacements.get(function)
-    except TypeError:  # it has no hash
-        return None
+    found: Callable[..., object] | None = CALLS.replacements.get(id(function))
+    return found
 
 
 def callee_for_method(function: Any) -> Any:

@@ -53,6 +53,7 @@ class PythonExecution(Execution):
             return
         assumed = False
         asleep = False
+        stuck = False
         for thread in RUNTIME.live:
             if thread.gave_up:
                 assumed = True
@@ -62,12 +63,13 @@ class PythonExecution(Execution):
                     self.sleeping.append(operation_before(thread))
                 else:
                     self.waiting.append(operation_before(thread))
+                    stuck = stuck or not thread.daemon
         self.failed = RUNTIME.first_failed is not None
         if asleep:
             self.status = REDUNDANT
         elif assumed:
             self.status = BLOCKED
-        elif self.waiting:
+        elif stuck:
             self.status = BLOCKED
             self.failed = True
 

@@ -3,7 +3,9 @@
 Each of these waits for its turn, then does what Python would do, all in one step.
 """
 
+import _thread
 import builtins
+from collections.abc import Callable
 from types import CellType, FunctionType, MemberDescriptorType, ModuleType
 from typing import Any, Final, cast
 
@@ -18,8 +20,24 @@ FIELD: Final = 2  # in the instance
 CLASS_LEVEL: Final = 3  # in the class, unless the instance has one of its own
 OF_CLASS: Final = 4  # the object is itself a class
 OF_MODULE: Final = 5
+OF_LOCAL: Final = 6  # of a threading.local
 
 WAYS: Final[dict[type, dict[str, int]]] = {}
+
+
+class Locals:
+    """Where the values of a threading.local are."""
+
+    def __init__(self) -> None:
+        self.namespace_of: Callable[[object], dict[str, Any] | None] = no_namespace
+
+
+def no_namespace(_: object) -> dict[str, Any] | None:
+    return None
+
+
+LOCALS: Final = Locals()
+REAL_LOCAL: Final = _thread._local
 
 
 class Changeable:
@@ -51,6 +69,8 @@ def way_to(kind: type, name: str) -> int:
 
 
 def find_way(kind: type, name: str) -> int:
+    if issubclass(kind, REAL_LOCAL):
+        return OF_LOCAL
     is_named = name in CHANGEABLE.names
     if not is_named and not CHANGEABLE.others:
         return NATIVE
@@ -70,6 +90,11 @@ def find_way(kind: type, name: str) -> int:
     if hasattr(type(found), "__set__") or hasattr(type(found), "__delete__"):
         return NATIVE  # a property, say
     return CLASS_LEVEL if is_named or not hasattr(type(found), "__get__") else NATIVE
+
+
+def is_plain(way: int) -> bool:
+    """Whether an attribute is kept in the instance."""
+    return way == FIELD or way == CLASS_LEVEL
 
 
 def class_attribute(kind: type, name: str) -> object:
@@ -122,7 +147,18 @@ def load_attribute(thing: object, name: str) -> object:
         return load_from_class(cast(type, thing), name)
     elif way == OF_MODULE and OBJECTS.is_shared(cast(ModuleType, thing).__dict__):
         read(cast(ModuleType, thing).__dict__, name)
+    elif way == OF_LOCAL:
+        return load_local(thing, name)
     return getattr(thing, name)
+
+
+def load_local(thing: object, name: str) -> object:
+    namespace = LOCALS.namespace_of(thing)
+    if namespace is None or class_attribute(type(thing), name) is not MISSING:
+        return getattr(thing, name)
+    if name not in namespace:
+        raise AttributeError(f"{type(thing).__name__!r} object has no attribute {name!r}")
+    return namespace[name]
 
 
 def load_class_level(thing: object, name: str) -> object:
@@ -161,9 +197,14 @@ def store_attribute(thing: object, name: str, value: object) -> None:
         return
     kind = type(thing)
     way = way_to(kind, name)
+    if way == OF_LOCAL:
+        namespace = LOCALS.namespace_of(thing)
+        if namespace is not None:
+            namespace[name] = value
+            return
     if way == OF_MODULE and OBJECTS.is_shared(cast(ModuleType, thing).__dict__):
         write(cast(ModuleType, thing).__dict__, name, value)
-    elif way == OF_CLASS or (way >= FIELD and kind.__setattr__ is object.__setattr__):
+    elif way == OF_CLASS or (is_plain(way) and kind.__setattr__ is object.__setattr__):
         write(thing, name, value)
     setattr(thing, name, value)
     if way == OF_CLASS:
@@ -172,13 +213,13 @@ def store_attribute(thing: object, name: str, value: object) -> None:
 
 def store_plainly(thing: object, name: str, value: object) -> None:
     """What object.__setattr__ does."""
-    if RUNTIME.current is not None and way_to(type(thing), name) >= FIELD:
+    if RUNTIME.current is not None and is_plain(way_to(type(thing), name)):
         write(thing, name, value)
     object.__setattr__(thing, name, value)
 
 
 def delete_plainly(thing: object, name: str) -> None:
-    if RUNTIME.current is not None and way_to(type(thing), name) >= FIELD:
+    if RUNTIME.current is not None and is_plain(way_to(type(thing), name)):
         write(thing, name, MISSING)
     object.__delattr__(thing, name)
 
@@ -196,9 +237,14 @@ def delete_attribute(thing: object, name: str) -> None:
     if RUNTIME.current is not None:
         kind = type(thing)
         way = way_to(kind, name)
+        if way == OF_LOCAL:
+            namespace = LOCALS.namespace_of(thing)
+            if namespace is not None and name in namespace:
+                del namespace[name]
+                return
         if way == OF_MODULE and OBJECTS.is_shared(cast(ModuleType, thing).__dict__):
             write(cast(ModuleType, thing).__dict__, name, MISSING)
-        elif way == OF_CLASS or (way >= FIELD and kind.__delattr__ is object.__delattr__):
+        elif way == OF_CLASS or (is_plain(way) and kind.__delattr__ is object.__delattr__):
             write(thing, name, MISSING)
             WAYS.clear()
     delattr(thing, name)

@@ -7,6 +7,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import get_ident  # now: programs that are checked find another one
 from typing import Any
 
 from mazurka.program.runtime import RUNTIME, Stuck
@@ -32,7 +33,7 @@ LOOKS = 20  # how often the watchdog looks within a step limit
 @contextmanager
 def guarded(step_limit: float) -> Iterator[None]:
     """While a program is explored: refuse OS threads, and interrupt a step that takes too long."""
-    explorer = threading.get_ident()
+    explorer = get_ident()
     originals = [(module, name, getattr(module, name)) for module, name in STARTERS]
     over = threading.Event()
     with interruptible() as interrupt:
@@ -54,7 +55,7 @@ def interruptible() -> Iterator[Callable[[], None]]:
     In the main thread a signal does it, which ends even a wait for a real lock. Elsewhere, and
     without such signals, Stuck comes when the thread next runs Python code.
     """
-    explorer = threading.get_ident()
+    explorer = get_ident()
     if threading.current_thread() is threading.main_thread() and hasattr(signal, "pthread_kill"):
         previous = signal.signal(signal.SIGUSR2, raise_stuck)
         try:
@@ -76,7 +77,7 @@ def raise_in(thread: int) -> None:
 
 def refusing(original: Callable[..., Any], explorer: int) -> Callable[..., Any]:
     def start(*arguments: Any, **options: Any) -> Any:
-        if RUNTIME.current is None or threading.get_ident() != explorer:
+        if RUNTIME.current is None or get_ident() != explorer:
             return original(*arguments, **options)
         frame = here()
         while frame is not None and frame.f_code.co_filename.startswith(STANDARD_LIBRARY):
@@ -84,7 +85,7 @@ def refusing(original: Callable[..., Any], explorer: int) -> Callable[..., Any]:
         where = f" at {frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else ""
         raise RUNTIME.misused(
             f"the program starts an OS thread{where}, which Mazurka cannot steer; start threads "
-            "with mazurka.spawn instead"
+            "with threading.Thread or mazurka.spawn instead"
         )
 
     return start

@@ -10,6 +10,7 @@ before the execution, and outlives it, keeps its identity; what an execution cha
 from array import array
 from collections import OrderedDict, deque
 from functools import partial
+from threading import Thread
 from types import (
     BuiltinFunctionType,
     CellType,
@@ -533,15 +534,21 @@ def slots_of(kind: type) -> tuple[str, ...]:
     return slots
 
 
+def is_machinery(kind: type) -> bool:
+    """Whether the instances of a class announce by themselves what is done to them."""
+    module = kind.__module__
+    return module.startswith("mazurka.") or (
+        (module == "threading" or module == "queue") and kind is not Thread
+    )
+
+
 def is_memory(kind: type) -> bool:
     """Whether instances of a class have something in them that hooks may see change."""
     found = MEMORY.get(kind)
     if found is None:
-        found = (
-            shape_of(kind) != NO_CONTAINER
-            or bool(kind.__dictoffset__)
-            or bool(slots_of(kind))
-        ) and not issubclass(kind, Cell)  # fmt: skip
+        found = not is_machinery(kind) and (
+            shape_of(kind) != NO_CONTAINER or bool(kind.__dictoffset__) or bool(slots_of(kind))
+        )
         MEMORY[kind] = found
     return found
 

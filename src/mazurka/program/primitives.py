@@ -21,6 +21,13 @@ class Handle:
     def join(self) -> Any:
         """Wait until the thread has ended; gives what its function returned, or raises what it
         raised."""
+        self.wait()
+        if self.thread.exception is not None:
+            raise self.thread.exception
+        return self.thread.result
+
+    def wait(self) -> None:
+        """Wait until the thread has ended, whatever its end was."""
         thread = self.thread
         if self.epoch != RUNTIME.epoch:
             raise RUNTIME.misused("a thread of an earlier execution is joined: the program kept it")
@@ -28,9 +35,6 @@ class Handle:
         if waiter is not None:
             waiter.choice = thread.id
         RUNTIME.perform(JOIN, NOWHERE, thread, None)
-        if thread.exception is not None:
-            raise thread.exception
-        return thread.result
 
 
 def spawn(function: Callable[..., object], *arguments: object) -> Handle:

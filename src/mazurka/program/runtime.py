@@ -109,6 +109,7 @@ class Runtime(Registry):
         super().__init__()
         self.current: Thread | None = None  # the running thread; None outside an execution
         self.epoch = 0
+        self.at_begin: Callable[..., object] = do_nothing  # called before each execution
         self.hub: Any = None  # the greenlet of the search; None when nothing is explored
         self.resume_hub: Any = None
         self.program: Callable[..., object] = do_nothing
@@ -210,6 +211,7 @@ class Runtime(Registry):
         self.live = [main]
         self.recent = main
         main.reset(self.program, (), self.epoch)
+        self.at_begin()
 
     def start(self, thread: Thread) -> None:
         """Let a thread run up to its first operation."""

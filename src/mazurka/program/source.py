@@ -4,27 +4,32 @@ import ast
 import functools
 import linecache
 import os
+import queue
 import sys
+import threading
+from concurrent import futures
 from types import CodeType, FrameType, TracebackType
 from typing import Final, cast
 
 PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+# Frames of these are not where a step happens, for users: it is the line that called them.
+PLUMBING: Final = (PACKAGE, threading.__file__, queue.__file__, os.path.dirname(futures.__file__))
 COMPILED: Final = not __file__.endswith(".py")
 
 innermost_frame: Final = sys._getframe
 
 
 def here() -> FrameType | None:
-    """The innermost frame that is not Mazurka's own; compiled, that has no frames at all."""
+    """The innermost frame that is the user's."""
     try:
         frame = innermost_frame()
     except ValueError:  # a thread whose function is itself compiled
         return None
-    return frame if COMPILED else users_frame(frame)
+    return users_frame(frame)
 
 
 def users_frame(frame: FrameType | None) -> FrameType | None:
-    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+    while frame is not None and frame.f_code.co_filename.startswith(PLUMBING):
         frame = frame.f_back
     return frame
 

@@ -1,12 +1,14 @@
 """Locks, conditions, semaphores, events, barriers and queues, as in `threading` and `queue`.
 
 Time is virtual: a wait with a timeout is one step that is always enabled. Taken when the wait can
-succeed, it does; taken before, it has timed out. The search explores both.
+succeed, it does; taken before, it has timed out, and so much time has passed for its thread. The
+search explores both.
 """
 
 import queue
 from collections.abc import Callable
-from threading import BrokenBarrierError
+from heapq import heappop, heappush
+from threading import TIMEOUT_MAX, BrokenBarrierError
 from typing import Any, cast
 
 from mazurka.core.operation import (
@@ -43,7 +45,7 @@ class Lock(SharedObject):
 
     def acquire(self, blocking: int = True, timeout: float = -1) -> bool:
         if tries_only(blocking, timeout):
-            return cast(bool, RUNTIME.perform(TRY_ACQUIRE, self, None, None))
+            return in_time(cast(bool, RUNTIME.perform(TRY_ACQUIRE, self, None, None)), timeout)
         RUNTIME.perform(ACQUIRE, self, None, None)
         return True
 
@@ -114,6 +116,19 @@ class RLock(Lock):
         self.acquire()
         self.depth = depth
 
+    # The names that `threading.RLock` has for these, which other conditions may use.
+
+    def _is_owned(self) -> bool:
+        return self.is_owned()
+
+    def _release_save(self) -> int:
+        if not self.is_owned():
+            raise RuntimeError("cannot release un-acquired lock")
+        return self.release_wholly()
+
+    def _acquire_restore(self, depth: int) -> None:
+        self.acquire_again(depth)
+
 
 def tries_only(blocking: int, timeout: float) -> bool:
     """Whether an acquisition may fail; refuses what `threading` refuses."""
@@ -121,7 +136,17 @@ def tries_only(blocking: int, timeout: float) -> bool:
         raise ValueError("can't specify a timeout for a non-blocking call")
     if timeout < 0 and timeout != -1:
         raise ValueError("timeout value must be a non-negative number")
+    if timeout > TIMEOUT_MAX:
+        raise OverflowError("timeout value is too large")
     return not blocking or timeout != -1
+
+
+def in_time(succeeded: bool, timeout: float | None) -> bool:
+    """Whether a wait succeeded; if it did not, its time has passed."""
+    thread = RUNTIME.current
+    if not succeeded and timeout is not None and timeout > 0 and thread is not None:
+        thread.clock += timeout
+    return succeeded
 
 
 class Waiter(SharedObject):
@@ -166,6 +191,7 @@ class Condition:
                 notified = True
             else:
                 notified = cast(bool, RUNTIME.perform(TIMED_WAIT, waiter, None, None))
+                in_time(notified, timeout)
         finally:
             self.lock.acquire_again(depth)
             # As in threading, a waiter that timed out stays in the queue until it has the lock
@@ -219,7 +245,8 @@ class Semaphore(SharedObject):
         if blocking and timeout is None:
             RUNTIME.perform(SEMAPHORE_ACQUIRE, self, is_positive, decrement)
             return True
-        return RUNTIME.perform(SEMAPHORE_TRY_ACQUIRE, self, is_positive, decrement) is not FAILED
+        result = RUNTIME.perform(SEMAPHORE_TRY_ACQUIRE, self, is_positive, decrement)
+        return in_time(result is not FAILED, timeout)
 
     def release(self, n: int = 1) -> None:
         if n < 1:
@@ -282,7 +309,7 @@ class Event(SharedObject):
         if timeout is None:
             RUNTIME.perform(WAIT, self, is_true, None)
             return True
-        return cast(bool, RUNTIME.perform(TIMED_WAIT, self, None, None))
+        return in_time(cast(bool, RUNTIME.perform(TIMED_WAIT, self, None, None)), timeout)
 
 
 # The states of a barrier, and of the gate that holds back the threads of one round.
@@ -371,6 +398,7 @@ class Barrier(SharedObject):
                 return BarrierState(0, BROKEN, gate, None), None
 
             if RUNTIME.perform(BARRIER_TIME_OUT, self, still_closed, break_it) is not FAILED:
+                in_time(False, timeout)
                 RUNTIME.perform(NOTIFY, gate, BROKEN, None)
                 raise BrokenBarrierError
         if RUNTIME.perform(WAIT, gate, is_not_closed, None) == BROKEN:
@@ -439,6 +467,14 @@ class ShutDownBefore313(Exception):
 
 ShutDown: type[Exception] = getattr(queue, "ShutDown", ShutDownBefore313)
 SHUT_DOWN = object()
+Items = tuple[object, ...]
+
+
+class Raised:
+    """What comparing the items of a priority queue raised."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
 
 
 class Queue(SharedObject):
@@ -452,25 +488,23 @@ class Queue(SharedObject):
         def appended(state: QueueState) -> tuple[QueueState, object]:
             if state.shut_down:
                 return state, SHUT_DOWN
-            return QueueState((*state.items, item), state.unfinished + 1, False), None
+            return self.with_item(state, item)
 
         RUNTIME.give_away(item)
         only_try = not block or is_timed(timeout)
         kind = QUEUE_TRY_PUT if only_try else QUEUE_PUT
         result = RUNTIME.perform(kind, self, self.takes_items, appended)
-        if result is FAILED:
+        if not in_time(result is not FAILED, timeout if block else None):
             raise queue.Full
-        if result is SHUT_DOWN:
-            raise ShutDown
+        refuse_failure(result)
 
     def get(self, block: int = True, timeout: float | None = None) -> Any:
         only_try = not block or is_timed(timeout)
         kind = QUEUE_TRY_GET if only_try else QUEUE_GET
-        result = RUNTIME.perform(kind, self, gives_items, without_first)
-        if result is FAILED:
+        result = RUNTIME.perform(kind, self, gives_items, self.take)
+        if not in_time(result is not FAILED, timeout if block else None):
             raise queue.Empty
-        if result is SHUT_DOWN:
-            raise ShutDown
+        refuse_failure(result)
         return result
 
     def put_nowait(self, item: Any) -> None:
@@ -492,7 +526,10 @@ class Queue(SharedObject):
         RUNTIME.perform(QUEUE_SHUTDOWN, self, always, change)
 
     def qsize(self) -> int:
-        return len(cast(QueueState, RUNTIME.perform(LOAD, self, None, None)).items)
+        return len(self.state().items)
+
+    def state(self) -> QueueState:
+        return cast(QueueState, RUNTIME.perform(LOAD, self, None, None))
 
     def empty(self) -> bool:
         return self.qsize() == 0
@@ -503,6 +540,59 @@ class Queue(SharedObject):
     def takes_items(self, state: QueueState) -> bool:
         return state.shut_down or self.maxsize <= 0 or len(state.items) < self.maxsize
 
+    def with_item(self, state: QueueState, item: object) -> tuple[QueueState, object]:
+        return QueueState((*state.items, item), state.unfinished + 1, False), None
+
+    def take(self, state: QueueState) -> tuple[QueueState, object]:
+        if not state.items:
+            return state, SHUT_DOWN
+        item, rest = self.split(state.items)
+        return QueueState(rest, state.unfinished, state.shut_down), item
+
+    def split(self, items: Items) -> tuple[object, Items]:
+        """The item that comes next, and the others."""
+        return items[0], items[1:]
+
+
+class LifoQueue(Queue):
+    """A queue that gives the latest item first."""
+
+    def split(self, items: Items) -> tuple[object, Items]:
+        return items[-1], items[:-1]
+
+
+class PriorityQueue(Queue):
+    """A queue that gives the least item first. Its items are a heap, as in `queue`, which decides
+    between equals and is left as it is when comparing raises."""
+
+    def with_item(self, state: QueueState, item: object) -> tuple[QueueState, object]:
+        def push(heap: Any) -> None:
+            heappush(heap, item)
+
+        heap = list(state.items)
+        result = comparing(push, heap)
+        unfinished = state.unfinished + (0 if isinstance(result, Raised) else 1)
+        return QueueState(tuple(heap), unfinished, False), result
+
+    def split(self, items: Items) -> tuple[object, Items]:
+        heap = list(items)
+        return comparing(heappop, heap), tuple(heap)
+
+
+def comparing(change: Callable[[Any], object], heap: list[object]) -> object:
+    """Change a heap. Comparing items is the user's code, and must not perform operations."""
+    try:
+        return RUNTIME.test(change, heap)
+    except Exception as error:
+        return Raised(error)
+
+
+def refuse_failure(result: object) -> None:
+    if result is SHUT_DOWN:
+        raise ShutDown
+    if isinstance(result, Raised):
+        raise result.error
+
 
 def is_timed(timeout: float | None) -> bool:
     if timeout is not None and timeout < 0:
@@ -512,12 +602,6 @@ def is_timed(timeout: float | None) -> bool:
 
 def gives_items(state: QueueState) -> bool:
     return state.shut_down or bool(state.items)
-
-
-def without_first(state: QueueState) -> tuple[QueueState, object]:
-    if not state.items:
-        return state, SHUT_DOWN
-    return QueueState(state.items[1:], state.unfinished, state.shut_down), state.items[0]
 
 
 def has_unfinished(state: QueueState) -> bool:

@@ -95,6 +95,9 @@ class Thread:
         self.second: object = None
         self.choice = 0  # which alternative; the other thread of a join
         self.alternatives = 1
+        self.daemon = False  # whether it may wait for ever
+        self.clock = 0.0  # how many seconds have passed for it, in virtual time
+        self.belongings: object = None  # what the standard library keeps for it
 
 
 def do_nothing(*_: object) -> None:

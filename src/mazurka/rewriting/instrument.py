@@ -213,6 +213,7 @@ def analysed(filename: str, text: str, pytest_asserts: bool) -> SourceFile:
 
 
 def all_functions() -> list[FunctionType]:
+    gc.unfreeze()  # else those that were frozen would not be found
     return [thing for thing in gc.get_objects() if type(thing) is FunctionType]
 
 

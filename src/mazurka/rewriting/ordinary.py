@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from mazurka.program.calls import CALLS, HOOKS
-from mazurka.program.fields import CHANGEABLE
+from mazurka.program.fields import CHANGEABLE, LOCALS
 from mazurka.program.objects import OBJECTS
 from mazurka.program.runtime import RUNTIME
 from mazurka.rewriting.instrument import Instrumentation, instrumented
+from mazurka.standard import REPLACEMENTS, local_namespace, steered
 
 
 class OrdinaryCode:
@@ -60,6 +61,9 @@ def ordinary_code(
     """While the body runs, the user's code announces what it does."""
     RUNTIME.memory = OBJECTS
     CALLS.opaque = {}
+    CALLS.replacements = REPLACEMENTS
+    CALLS.steered = steered
+    LOCALS.namespace_of = local_namespace
     try:
         with instrumented(HOOKS, instrument) as code:
             yield OrdinaryCode(program, code)

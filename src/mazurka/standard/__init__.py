@@ -1,0 +1,126 @@
+"""Explores programs that are written with the standard library: `threading`, `queue`, `time`, ...
+
+While a check runs, `steered_standard_library` replaces what they consist of by models. Three things
+are for the code that rewrites the user's programs, since the names of C types that a module has
+imported, and the objects of these types that it has made, cannot be replaced: REPLACEMENTS for
+calls, `steered` for locks and simple queues, `local_namespace` for thread-local attributes.
+"""
+
+import gc
+import logging
+import sys
+import threading
+from _thread import get_ident
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any
+
+from mazurka.program.runtime import RUNTIME
+from mazurka.program.thread import do_nothing
+from mazurka.standard import chance, clock, executors, locals, locks, queues, threads
+from mazurka.standard.locals import local_namespace as local_namespace
+from mazurka.standard.steering import (
+    CHECK,
+    MODEL,
+    Maker,
+    Patch,
+    in_execution,
+    kept_model,
+    not_in_execution,
+    patched,
+    real_model,
+)
+
+PATCHES: list[Patch] = [
+    *locks.PATCHES,
+    *queues.PATCHES,
+    *threads.PATCHES,
+    *locals.PATCHES,
+    *executors.PATCHES,
+    *clock.PATCHES,
+    *chance.PATCHES,
+]
+
+# The functions and types that modules may have imported by name, by identity -> what to call
+# instead. The originals are listed too, so that nothing else gets their identity.
+ORIGINALS: list[tuple[Any, Any]] = [
+    (getattr(owner, name), replacement)
+    for owner, name, replacement in PATCHES
+    if isinstance(owner, ModuleType) and callable(replacement) and hasattr(owner, name)
+]
+ORIGINALS.append((locks.REAL_LOCK, locks.Lock))
+REPLACEMENTS: dict[int, Any] = {id(original): replacement for original, replacement in ORIGINALS}
+
+# The types of C whose objects have models.
+MAKERS: dict[type, Maker] = {
+    locks.REAL_LOCK: locks.lock_from,
+    locks.REAL_RLOCK: locks.rlock_from,
+    queues.REAL_SIMPLE_QUEUE: queues.simple_queue_from,
+}
+
+
+def steered(instance: Any) -> Any:
+    """The model of a real lock or simple queue in an execution; any other object as it is."""
+    kind = type(instance)
+    make = MAKERS.get(kind)
+    if make is not None:
+        return real_model(instance, make) if in_execution() else instance
+    if kind is threading.Condition and MODEL not in instance.__dict__ and in_execution():
+        kept_model(instance, locks.condition_from)  # gives it other `acquire` and `release`
+    return instance
+
+
+@contextmanager
+def steered_standard_library() -> Iterator[None]:
+    """While a check runs, replace what the standard library's threads consist of by models."""
+    silent = executors.SilentWhenCancelled()
+    logger = logging.getLogger("concurrent.futures")
+    logger.addFilter(silent)
+    hook = threading.excepthook
+
+    def begin() -> None:
+        CHECK.fresh.clear()
+        threading.excepthook = hook
+
+    CHECK.explorer = get_ident()
+    RUNTIME.at_begin = begin
+    try:
+        with older_objects_frozen(), patched([*PATCHES, *import_patches()]):
+            yield
+    finally:
+        RUNTIME.at_begin = do_nothing
+        threading.excepthook = hook
+        logger.removeFilter(silent)
+        for undo in CHECK.undo:
+            undo()
+        CHECK.__init__()  # type: ignore[misc]
+
+
+@contextmanager
+def older_objects_frozen() -> Iterator[None]:
+    """Set the objects that are there before a check apart from those that it makes. (As a side
+    effect, the garbage collector need not look through them.)"""
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+
+
+def import_patches() -> list[Patch]:
+    """A module that a program imports belongs to no execution, nor does what it makes: the next
+    execution finds it imported."""
+    bootstrap = sys.modules["_frozen_importlib"]
+    original: Callable[..., Any] = vars(bootstrap)["_find_and_load"]
+
+    def find_and_load(*arguments: Any) -> Any:
+        if not in_execution():
+            return original(*arguments)
+        with not_in_execution():
+            try:
+                return original(*arguments)
+            finally:
+                gc.freeze()
+
+    return [Patch(bootstrap, "_find_and_load", find_and_load)]

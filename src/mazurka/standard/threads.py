@@ -1,0 +1,342 @@
+"""`threading.Thread` and the functions about threads, and `_thread.start_new_thread`."""
+
+import _thread
+import functools
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from mazurka.core.operation import LOAD, STORE, TIMED_WAIT
+from mazurka.core.result import MazurkaError
+from mazurka.program.primitives import Handle, spawn
+from mazurka.program.runtime import RUNTIME, Cancelled, SharedObject, Stuck
+from mazurka.program.sync import in_time
+from mazurka.program.thread import Thread
+from mazurka.standard.steering import (
+    MISSING,
+    Patch,
+    in_execution,
+    new_hash,
+    not_in_execution,
+    own,
+)
+
+LIFE = "_mazurka_life"
+HASH = "_mazurka_hash"
+BEFORE = "_mazurka_before"  # the attributes of a thread that was made outside, before it ran
+
+original_init: Callable[..., None] = threading.Thread.__init__
+original_start = threading.Thread.start
+original_join = threading.Thread.join
+original_is_alive = threading.Thread.is_alive
+original_repr: Callable[[Any], str] = threading.Thread.__repr__
+original_hash: Callable[[Any], int] = threading.Thread.__hash__
+original_properties: Any = {
+    name: vars(threading.Thread)[name] for name in ("ident", "native_id", "daemon")
+}
+real_main_thread = threading.main_thread()
+
+
+class Ended(SharedObject):
+    """Whether a thread has ended: what `is_alive` and a join with a timeout look at."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(False, name)
+
+
+class Life:
+    """The one run of a `threading.Thread` in an execution."""
+
+    def __init__(self, thread: Any) -> None:
+        self.__name__ = thread.name  # reports call a thread like its function
+        self.thread = thread
+        self.epoch = RUNTIME.epoch
+        self.ended = Ended(thread.name)
+        self.handle: Handle | None = None
+
+    def __call__(self) -> None:
+        own().thread = self.thread
+        try:
+            self.thread.run()
+        except SystemExit:
+            pass
+        except (Cancelled, Stuck, KeyboardInterrupt, MazurkaError):
+            raise
+        except BaseException as error:
+            if not hook_takes(error, self.thread):
+                self.end()
+                raise
+        self.end()
+
+    def end(self) -> None:
+        RUNTIME.perform(STORE, self.ended, True, None)
+
+    def is_over(self) -> bool:
+        return bool(RUNTIME.perform(LOAD, self.ended, None, None))
+
+    def join(self, timeout: float | None) -> None:
+        assert self.handle is not None
+        if timeout is None:
+            self.handle.wait()
+        else:
+            in_time(bool(RUNTIME.perform(TIMED_WAIT, self.ended, None, None)), timeout)
+
+
+def hook_takes(error: BaseException, thread: Any) -> bool:
+    """Give an exception to the user's `threading.excepthook`, if there is one."""
+    hook = threading.excepthook
+    function = getattr(hook, "func", hook)  # pytest's own hook, which only warns, is a partial
+    module = getattr(function, "__module__", None) or ""
+    if hook is threading.__excepthook__ or module.startswith("_pytest."):
+        return False
+    hook(threading.ExceptHookArgs((type(error), error, error.__traceback__, thread)))
+    return True
+
+
+def life_of(thread: Any) -> Life | None:
+    """The life of a thread that was started in this execution."""
+    life: Life | None = thread.__dict__.get(LIFE)
+    return life if life is not None and life.epoch == RUNTIME.epoch else None
+
+
+def identity(thread: Thread) -> int:
+    """What get_ident gives in a thread."""
+    return thread.id + 1
+
+
+# The methods of threads
+
+
+def initialise(
+    self: Any,
+    group: None = None,
+    target: Callable[..., object] | None = None,
+    name: str | None = None,
+    args: Any = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    daemon: bool | None = None,
+) -> None:
+    if in_execution():
+        self.__dict__[HASH] = new_hash()
+        if name is None:
+            name = new_name(target)
+        if daemon is None:
+            daemon = current_thread().daemon
+        with not_in_execution():  # what it keeps for real threads need not be modelled
+            original_init(self, group, target, name, args, kwargs, daemon=daemon)
+    else:
+        original_init(self, group, target, name, args, kwargs, daemon=daemon)
+
+
+def new_name(target: object) -> str:
+    """`Thread-1 (function)`. Threads that are made by other threads than the main one are counted
+    by their makers: `Thread-2.1`. So a thread has the same name in every execution."""
+    assert RUNTIME.current is not None
+    belongings = own()
+    belongings.named_threads += 1
+    name = f"Thread-{belongings.named_threads}"
+    if RUNTIME.current.id:
+        makers = ".".join(str(order) for order in RUNTIME.current.lineage[1:])
+        name = f"Thread-{makers}.{belongings.named_threads}"
+    function = getattr(target, "__name__", None)
+    return name if function is None else f"{name} ({function})"
+
+
+def start(self: Any) -> None:
+    if not in_execution():
+        original_start(self)
+        return
+    refuse_uninitialised(self)
+    if life_of(self) is not None:
+        raise RuntimeError("threads can only be started once")
+    if HASH not in self.__dict__:
+        begin_afresh(self)
+    if type(self) is not threading.Thread:  # it may have attributes of its own
+        RUNTIME.give_away(self)
+    RUNTIME.give_away((self._target, self._args, tuple(self._kwargs.values())))
+    life = Life(self)
+    self.__dict__[LIFE] = life
+    life.handle = spawn(life)
+    life.handle.thread.daemon = self.daemon
+
+
+def begin_afresh(thread: Any) -> None:
+    """A thread that was made outside is run in many executions, and `run` lets go of its target."""
+    before = thread.__dict__.setdefault(BEFORE, dict(thread.__dict__))
+    thread.__dict__.update(before)
+
+
+def join(self: Any, timeout: float | None = None) -> None:
+    if not in_execution():
+        original_join(self, timeout)
+        return
+    refuse_uninitialised(self)
+    if self is current_thread():
+        raise RuntimeError("cannot join current thread")
+    life = life_of(self)
+    if life is not None:
+        life.join(timeout)
+    elif self is not real_main_thread:
+        raise RuntimeError("cannot join thread before it is started")
+    elif timeout is None:
+        Handle(RUNTIME.threads[0]).wait()
+
+
+def refuse_uninitialised(thread: Any) -> None:
+    if not thread._initialized:
+        raise RuntimeError("thread.__init__() not called")
+
+
+def is_alive(self: Any) -> bool:
+    if not in_execution():
+        return original_is_alive(self)
+    refuse_uninitialised(self)
+    life = life_of(self)
+    if life is None:
+        return self is real_main_thread or isinstance(self, ForeignThread)
+    return not life.is_over()
+
+
+def runner_of(thread: Any) -> Thread | None:
+    """The runtime's thread, once it was started."""
+    if thread is real_main_thread:
+        return RUNTIME.threads[0]
+    if isinstance(thread, ForeignThread):
+        return thread.runner
+    life = life_of(thread)
+    return life.handle.thread if life is not None and life.handle is not None else None
+
+
+def steered_identity(name: str) -> property:
+    def get(self: Any) -> int | None:
+        if not in_execution():
+            return original_properties[name].fget(self)  # type: ignore[no-any-return]
+        runner = runner_of(self)
+        return None if runner is None else identity(runner)
+
+    return property(get)
+
+
+def set_daemon(self: Any, daemonic: bool) -> None:
+    if in_execution() and runner_of(self) is not None:
+        raise RuntimeError("cannot set daemon status of active thread")
+    original_properties["daemon"].fset(self, daemonic)
+
+
+def show(self: Any) -> str:
+    if not in_execution():
+        return original_repr(self)
+    runner = runner_of(self)
+    status = "initial"
+    if runner is not None:
+        status = "stopped" if runner.finished else "started"
+        status += " daemon" * self.daemon + f" {identity(runner)}"
+    return f"<{type(self).__name__}({self.name}, {status})>"
+
+
+def stable_hash(self: Any) -> int:
+    found = self.__dict__.get(HASH, MISSING)
+    return original_hash(self) if found is MISSING else found
+
+
+# Functions about threads
+
+
+class ForeignThread(threading.Thread):
+    """What `current_thread` gives in a thread that was not started by `threading`."""
+
+    def __init__(self, runner: Thread) -> None:
+        super().__init__(name=f"Dummy-{runner.name}", daemon=True)
+        self.runner = runner
+
+
+def current_thread() -> Any:
+    if not in_execution():
+        return original_functions["current_thread"]()
+    belongings = own()
+    if belongings.thread is None:
+        assert RUNTIME.current is not None
+        main = RUNTIME.current.id == 0
+        belongings.thread = real_main_thread if main else ForeignThread(RUNTIME.current)
+    return belongings.thread
+
+
+def get_ident() -> int:
+    if not in_execution():
+        return original_functions["get_ident"]()  # type: ignore[no-any-return]
+    assert RUNTIME.current is not None
+    return identity(RUNTIME.current)
+
+
+def get_native_id() -> int:
+    return get_ident() if in_execution() else original_functions["get_native_id"]()
+
+
+def enumerate_threads() -> list[Any]:
+    if not in_execution():
+        return original_functions["enumerate"]()  # type: ignore[no-any-return]
+    lives = [runner.function for runner in RUNTIME.live if isinstance(runner.function, Life)]
+    return [real_main_thread, *[life.thread for life in lives if not life.is_over()]]
+
+
+def active_count() -> int:
+    return len(enumerate_threads())
+
+
+def start_new_thread(
+    function: Callable[..., object],
+    arguments: tuple[Any, ...],
+    options: dict[str, Any] | None = None,
+    /,
+) -> int:
+    options = {} if options is None else options
+    if not in_execution():
+        return original_functions["start_new_thread"](function, arguments, options)  # type: ignore[no-any-return]
+    if not callable(function):
+        raise TypeError("first arg must be callable")
+    if not isinstance(arguments, tuple):
+        raise TypeError("2nd arg must be a tuple")
+    if not isinstance(options, dict):
+        raise TypeError("optional 3rd arg must be a dictionary")
+    return identity(spawn(silent_at_exit(function, options), *arguments).thread)
+
+
+def silent_at_exit(function: Callable[..., object], options: dict[str, Any]) -> Callable[..., None]:
+    @functools.wraps(function)
+    def life(*arguments: object) -> None:
+        with suppress(SystemExit):
+            function(*arguments, **options)
+
+    return life
+
+
+original_functions: dict[str, Any] = {
+    "current_thread": threading.current_thread,
+    "get_ident": threading.get_ident,
+    "get_native_id": getattr(threading, "get_native_id", threading.get_ident),
+    "enumerate": threading.enumerate,
+    "start_new_thread": _thread.start_new_thread,
+}
+
+PATCHES = [
+    Patch(threading.Thread, "__init__", functools.wraps(original_init)(initialise)),
+    Patch(threading.Thread, "start", start),
+    Patch(threading.Thread, "join", join),
+    Patch(threading.Thread, "is_alive", is_alive),
+    Patch(threading.Thread, "ident", steered_identity("ident")),
+    Patch(threading.Thread, "native_id", steered_identity("native_id")),
+    Patch(threading.Thread, "daemon", property(original_properties["daemon"].fget, set_daemon)),
+    Patch(threading.Thread, "__repr__", show),
+    Patch(threading.Thread, "__hash__", stable_hash),
+    Patch(threading, "current_thread", current_thread),
+    Patch(threading, "get_ident", get_ident),
+    Patch(threading, "get_native_id", get_native_id),
+    Patch(threading, "enumerate", enumerate_threads),
+    Patch(threading, "active_count", active_count),
+    Patch(_thread, "get_ident", get_ident),
+    Patch(_thread, "get_native_id", get_native_id),
+    Patch(_thread, "start_new_thread", start_new_thread),
+    Patch(_thread, "start_new", start_new_thread),
+]
