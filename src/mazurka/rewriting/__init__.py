@@ -1,0 +1,1 @@
+"""Ordinary code is given hooks where it accesses shared memory."""

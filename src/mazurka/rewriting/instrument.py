@@ -1,0 +1,282 @@
+"""Swaps the code of the user's functions for code that calls hooks, and back."""
+
+import ast
+import functools
+import gc
+import inspect
+import linecache
+import os
+import site
+import sysconfig
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
+from pathlib import PurePath
+from types import CodeType, FunctionType
+from typing import Any, TypeAlias
+
+from mazurka.core.result import MazurkaError
+from mazurka.program.source import PACKAGE
+from mazurka.rewriting.rewrite import (
+    bind,
+    compiled,
+    is_helper,
+    parsed,
+    rewritten,
+)
+from mazurka.rewriting.scopes import Scopes
+
+PYTEST = "@pytest_ar"  # in every module whose assertions pytest has rewritten
+
+LIBRARIES = tuple(
+    os.path.abspath(path) + os.sep
+    for path in [
+        *map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib")),
+        site.getusersitepackages(),
+    ]
+)
+LIBRARY_FOLDERS = {"site-packages", "dist-packages"}
+
+# What tells the functions of a file apart: name, line, closure; and of lambdas, which may share a
+# line, the place.
+Place: TypeAlias = tuple[int, int]
+Key: TypeAlias = tuple[str, int, tuple[str, ...], Place, Place]
+Functions: TypeAlias = dict[Key, list[CodeType]]
+
+
+@contextmanager
+def instrumented(
+    hooks: Mapping[str, Any], extra_packages: Sequence[str] = ()
+) -> "Iterator[Instrumentation]":
+    """While the body runs, all functions of the project (and of some other packages) call hooks."""
+    instrumentation = Instrumentation(hooks, extra_packages)
+    try:
+        instrumentation.again()
+        yield instrumentation
+    finally:
+        instrumentation.undo()
+
+
+class Instrumentation:
+    """The functions whose code is swapped at the moment."""
+
+    def __init__(self, hooks: Mapping[str, Any], extra_packages: Sequence[str]) -> None:
+        self.hooks = hooks
+        self.extra_packages = extra_packages
+        self.codes: set[CodeType] = set()  # all code that calls hooks
+        self.skipped: list[tuple[str, str]] = []  # functions that do not, and why
+        self.stored: set[str] | None = set()  # the attributes that can change; None: any
+        self.tracked: set[str] = set()  # the globals that can change
+        self.twins: dict[tuple[int, SourceFile], Twins] = {}
+        # By the id of the code that calls hooks: that code, and the original.
+        self.originals: dict[int, tuple[CodeType, CodeType]] = {}
+        self.is_project_file = functools.cache(is_project_file)
+
+    def again(self) -> None:
+        """Swap the code of the functions that came into being since the last time."""
+        file_of = functools.cache(source_file)
+        found: list[tuple[FunctionType, SourceFile]] = []
+        for function in filter(self.is_wanted, all_functions()):
+            file = file_of(function.__code__.co_filename, PYTEST in function.__globals__)
+            if isinstance(file, SourceFile):
+                found.append((function, file))
+            else:
+                self.skip(function, file)
+        for file in {file for _, file in found}:
+            self.tracked |= file.stored
+            if self.stored is not None:
+                self.stored = None if file.is_dynamic else self.stored | file.stored
+        for function, file in found:
+            self.swap(function, file)
+
+    def undo(self) -> None:
+        """Put the original code back, also into functions that were made meanwhile."""
+        for function in all_functions():
+            pair = self.originals.get(id(function.__code__))
+            if pair is not None:
+                function.__code__ = pair[1]
+
+    def is_wanted(self, function: FunctionType) -> bool:
+        if self.is_project_file(function.__code__.co_filename):
+            return True
+        module = str(function.__globals__.get("__name__"))
+        return any(
+            module == package or module.startswith(package + ".") for package in self.extra_packages
+        )
+
+    def swap(self, function: FunctionType, file: "SourceFile") -> None:
+        code = function.__code__
+        original = self.originals.get(id(code), (code, code))[1]
+        try:
+            twin = self.twins_for(function, file).twin(original)
+        except MazurkaError as error:
+            self.skip(function, str(error))
+            return
+        if twin is None:
+            self.skip(function, "its source has changed since it was imported")
+        elif twin is not code:
+            self.originals[id(twin)] = twin, original
+            function.__code__ = twin
+
+    def twins_for(self, function: FunctionType, file: "SourceFile") -> "Twins":
+        """The code with hooks for the module that a function belongs to."""
+        tracked = file.relevant(self.tracked)
+        place = id(function.__globals__), file
+        twins = self.twins.get(place)
+        if twins is None or twins.tracked != tracked:
+            code = file.rewritten(tracked)
+            twins = Twins(file, tracked, code, self.hooks, function.__globals__)
+            self.twins[place] = twins
+            self.codes.update(twins.codes())
+            self.originals.update(twins.originals())
+        return twins
+
+    def skip(self, function: FunctionType, reason: str) -> None:
+        code = function.__code__
+        entry = f"{code.co_qualname} ({code.co_filename}:{code.co_firstlineno})", reason
+        if entry not in self.skipped:
+            self.skipped.append(entry)
+
+
+class SourceFile:
+    """What is known of a source file, whichever modules it was loaded as."""
+
+    def __init__(self, filename: str, text: str, pytest_asserts: bool) -> None:
+        self.filename = filename
+        self.text = text
+        self.pytest_asserts = pytest_asserts
+        tree, scopes = self.analysed()
+        self.unused: tuple[ast.Module, Scopes] | None = (tree, scopes)
+        self.functions = functions_of(compiled(tree, filename))
+        self.stored = scopes.stored_attributes | scopes.stored_globals
+        self.is_dynamic = scopes.is_dynamic()
+        self.names = scopes.names()
+        self.versions: dict[frozenset[str], CodeType | MazurkaError] = {}
+
+    def analysed(self) -> tuple[ast.Module, Scopes]:
+        tree = parsed(self.text, self.filename, self.pytest_asserts)
+        return tree, Scopes(tree)
+
+    def relevant(self, tracked: Set[str]) -> frozenset[str]:
+        """The tracked globals that this file uses."""
+        return frozenset(self.names & tracked)
+
+    def rewritten(self, tracked: frozenset[str]) -> CodeType:
+        if tracked not in self.versions:
+            self.versions[tracked] = self.rewritten_anew(tracked)
+        version = self.versions[tracked]
+        if isinstance(version, MazurkaError):
+            raise version
+        return version
+
+    def rewritten_anew(self, tracked: frozenset[str]) -> CodeType | MazurkaError:
+        tree, scopes = self.unused or self.analysed()
+        self.unused = None  # the rewriting changes the tree
+        try:
+            return rewritten(tree, self.filename, tracked, scopes)
+        except MazurkaError as error:
+            return error
+
+
+class Twins:
+    """The functions of one module, with hooks."""
+
+    def __init__(
+        self,
+        file: SourceFile,
+        tracked: frozenset[str],
+        code: CodeType,
+        hooks: Mapping[str, Any],
+        namespace: dict[str, Any],
+    ) -> None:
+        self.file = file
+        self.tracked = tracked
+        self.namespace = namespace  # kept, so that its id stays its own
+        self.functions = functions_of(bind(code, hooks, namespace))
+
+    def twin(self, original: CodeType) -> CodeType | None:
+        """The code that does the same as the original; None if the source is not the original's."""
+        key = key_of(original)
+        sources, twins = self.file.functions.get(key, []), self.functions.get(key, [])
+        # Without columns, lambdas in one line are told apart by their order.
+        for source, twin in zip(sources, twins, strict=False):
+            if source == original:
+                return twin
+        # Another version of pytest, or other settings, may have rewritten assertions otherwise.
+        return twins[0] if twins and self.file.pytest_asserts else None
+
+    def codes(self) -> Iterator[CodeType]:
+        for codes in self.functions.values():
+            yield from codes
+
+    def originals(self) -> Iterator[tuple[int, tuple[CodeType, CodeType]]]:
+        """For functions that are made meanwhile: their code, and the code to put back."""
+        for key, twins in self.functions.items():
+            for source, twin in zip(self.file.functions.get(key, []), twins, strict=False):
+                yield id(twin), (twin, source)
+
+
+def source_file(filename: str, pytest_asserts: bool) -> SourceFile | str:
+    """A source file, or why there is none."""
+    text = "".join(linecache.getlines(filename))
+    if not text:
+        return "its source is not available"
+    try:
+        return known_file(filename, text, pytest_asserts)
+    except (SyntaxError, ValueError) as error:
+        return f"its source cannot be read: {error}"
+
+
+@functools.cache
+def known_file(filename: str, text: str, pytest_asserts: bool) -> SourceFile:
+    return SourceFile(filename, text, pytest_asserts)
+
+
+def all_functions() -> list[FunctionType]:
+    """All functions of the process; not what Python makes to run the bodies of modules."""
+    return [
+        thing
+        for thing in gc.get_objects()
+        if type(thing) is FunctionType and thing.__code__.co_flags & inspect.CO_OPTIMIZED
+    ]
+
+
+def is_project_file(filename: str) -> bool:
+    """Whether a file belongs to the user, rather than to Python, a library, or Mazurka."""
+    if filename.startswith(("<frozen ", "<string>")):
+        return False
+    linecache.checkcache(filename)
+    if filename.startswith("<"):  # the cells of notebooks have such names, and source
+        return bool(linecache.getlines(filename))
+    path = os.path.abspath(filename)
+    if path.startswith((*LIBRARIES, PACKAGE)):
+        return False
+    return LIBRARY_FOLDERS.isdisjoint(PurePath(path).parts)
+
+
+def functions_of(code: CodeType) -> Functions:
+    """The code of everything inside a piece of code, but not of lambdas that were added."""
+    functions: Functions = {}
+    todo = [code]
+    while todo:
+        for constant in todo.pop().co_consts:
+            if isinstance(constant, CodeType):
+                todo.append(constant)
+                if not is_helper(constant):
+                    functions.setdefault(key_of(constant), []).append(constant)
+    return functions
+
+
+def key_of(code: CodeType) -> Key:
+    start, end = extent(code) if code.co_name == "<lambda>" else ((0, 0), (0, 0))
+    return code.co_qualname, code.co_firstlineno, code.co_freevars, start, end
+
+
+def extent(code: CodeType) -> tuple[Place, Place]:
+    """Where the source of some code begins and ends, if Python keeps columns."""
+    starts: list[Place] = []
+    ends: list[Place] = []
+    for line, end_line, column, end_column in code.co_positions():
+        if line and end_line and end_column and column is not None:
+            starts.append((line, column))
+            ends.append((end_line, end_column))
+    return min(starts, default=(0, 0)), max(ends, default=(0, 0))

@@ -1,0 +1,141 @@
+"""Hooks in plain Python for the tests of the rewriting: they do what the code would have done."""
+
+import operator
+from collections.abc import Callable
+from types import CellType, FunctionType
+from typing import Any, TypeVar
+
+Hidden = TypeVar("Hidden", bound=Callable[..., Any])
+
+
+def hidden(function: Hidden) -> Hidden:
+    """A function that does not look like the user's, so that it is not given hooks itself."""
+    assert isinstance(function, FunctionType)
+    function.__code__ = function.__code__.replace(co_filename="<string>")
+    return function
+
+
+class GlobalCell:
+    @hidden
+    def __init__(self, namespace: dict[str, Any], name: str) -> None:
+        self.namespace = namespace
+        self.name = name
+
+
+@hidden
+def load_global(cell: GlobalCell) -> Any:
+    if cell.name in cell.namespace:
+        return cell.namespace[cell.name]
+    builtins = cell.namespace["__builtins__"]
+    found = builtins if isinstance(builtins, dict) else vars(builtins)
+    if cell.name in found:
+        return found[cell.name]
+    raise NameError(f"name {cell.name!r} is not defined")
+
+
+@hidden
+def store_global(cell: GlobalCell, value: Any) -> None:
+    cell.namespace[cell.name] = value
+
+
+@hidden
+def delete_global(cell: GlobalCell) -> None:
+    if cell.name not in cell.namespace:
+        raise NameError(f"name {cell.name!r} is not defined")
+    del cell.namespace[cell.name]
+
+
+@hidden
+def closure_cell(function: FunctionType, name: str) -> CellType:
+    assert function.__closure__ is not None
+    assert function.__code__.co_freevars == (name,)
+    return function.__closure__[0]
+
+
+@hidden
+def load_closure(cell: CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        raise NameError("the variable is not bound") from None
+
+
+@hidden
+def store_closure(cell: CellType, value: Any) -> None:
+    cell.cell_contents = value
+
+
+@hidden
+def delete_closure(cell: CellType) -> None:
+    load_closure(cell)
+    del cell.cell_contents
+
+
+@hidden
+def same(value: Any) -> Any:
+    return value
+
+
+@hidden
+def contains(item: Any, container: Any) -> bool:
+    return item in container
+
+
+@hidden
+def apply(function: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+    return function(left, right)
+
+
+PLAIN: dict[str, Callable[..., Any]] = {
+    "load_attribute": getattr,
+    "store_attribute": setattr,
+    "delete_attribute": delattr,
+    "load_item": operator.getitem,
+    "store_item": operator.setitem,
+    "delete_item": operator.delitem,
+    "global_cell": GlobalCell,
+    "load_global": load_global,
+    "store_global": store_global,
+    "delete_global": delete_global,
+    "closure_cell": closure_cell,
+    "load_closure": load_closure,
+    "store_closure": store_closure,
+    "delete_closure": delete_closure,
+    "callee": same,
+    "method": getattr,
+    "iterate": same,
+    "unpack": same,
+    "contains": contains,
+    "compare": apply,
+    "operate": apply,
+    "truth": bool,
+    "operand": same,
+    "text": same,
+    "entered": same,
+    "matched": same,
+}
+
+
+class Recorder:
+    """A hook that also writes its calls down."""
+
+    def __init__(self, name: str, calls: list[str]) -> None:
+        self.name = name
+        self.calls = calls
+
+    @hidden
+    def __call__(self, *arguments: Any) -> Any:
+        # Attributes, items and variables are told by name.
+        if self.name.startswith(("load_a", "store_a", "delete_a", "method")):
+            self.calls.append(f"{self.name} {arguments[1]}")
+        elif self.name.endswith("_global"):
+            self.calls.append(f"{self.name} {arguments[0].name}")
+        elif self.name == "closure_cell":
+            self.calls.append(f"{self.name} {arguments[1]}")
+        else:
+            self.calls.append(self.name)
+        return PLAIN[self.name](*arguments)
+
+
+def recording(calls: list[str]) -> dict[str, Any]:
+    return {name: PLAIN[name] if name == "global_cell" else Recorder(name, calls) for name in PLAIN}
