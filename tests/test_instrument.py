@@ -2,7 +2,9 @@
 
 import importlib
 import linecache
+import os
 import queue
+import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator
@@ -74,6 +76,21 @@ def test_every_function_calls_hooks(folder: Path) -> None:
     calls.clear()
     assert m.read(box) == 3 and m.second(box) == 103 and calls == []
     assert m.read.__wrapped__.__code__ not in swapped.codes
+
+
+def test_lambdas_in_one_line_without_columns(folder: Path) -> None:
+    script = """
+        from mazurka.rewriting.instrument import instrumented
+        from tests.hooks import PLAIN
+        pair = lambda box: box.real, lambda box: box.imag
+        with instrumented(PLAIN) as swapped:
+            assert [f.__code__ in swapped.codes for f in pair] == [True, True], swapped.skipped
+            assert [f(2 + 3j) for f in pair] == [2, 3]
+    """
+    (folder / "script.py").write_text(textwrap.dedent(script))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(["src", "."])}
+    command = [sys.executable, "-X", "no_debug_ranges", str(folder / "script.py")]
+    subprocess.run(command, cwd=Path(__file__).parent.parent, env=environment, check=True)
 
 
 def test_functions_made_meanwhile_are_put_back(folder: Path) -> None:
@@ -153,16 +170,23 @@ def test_what_cannot_be_rewritten_is_told(folder: Path) -> None:
         assert changed.g.__code__ in swapped.codes
 
 
-def test_cells_of_a_notebook() -> None:
-    source = "def f(x): return x.real\n"
-    name = "<ipython-input-1-abc>"
-    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+def notebook_cell(number: int, source: str, shown: str) -> Any:
+    name = f"<ipython-input-{number}-abc>"
+    linecache.cache[name] = (len(shown), None, shown.splitlines(True), name)
     namespace: dict[str, Any] = {}
     exec(compile(source, name, "exec"), namespace)
+    return namespace["f"]
+
+
+def test_cells_of_a_notebook() -> None:
+    source = "def f(x): return x.real\n"
+    good = notebook_cell(1, source, source)
+    bad = notebook_cell(2, source, source + "%magic\n")
     calls: list[str] = []
-    with instrumented(recording(calls)):
-        assert namespace["f"](3) == 3
-    assert calls == ["load_attribute real"]
+    with instrumented(recording(calls)) as swapped:
+        assert good(3) == bad(3) == 3
+    assert calls.count("load_attribute real") == 1
+    assert "cannot be read" in reasons(swapped.skipped, "<ipython-input-2")[0]
 
 
 def test_the_project_and_other_packages() -> None:

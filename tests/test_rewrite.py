@@ -151,7 +151,8 @@ snippet(
             list(x * y for x in log([1, 2]) for y in log([3, 4]) if x != y),
             [[y for y in range(x)] for x in range(4)], [0 for box.x in [1, 2]], box.x,
             [f() for f in [lambda: i for i in range(3)]], [last := x for x in (1, 2, 3)], last,
-            sum(x for x in range(5) if (lambda y: y % 2)(x)),
+            sum(x for x in range(5) if (lambda y: y % 2)(x)), bool(*[pairs]), bool(pairs),
+            [(e, f) for (e, box.y), *f in [([1, 2], 3, 4)] if box.y == 2],
         )
     """,
 )
@@ -505,7 +506,10 @@ snippet(
     def run():
         isinstance = lambda x, y: "shadowed"
         def super(): return 5
-        return list(range(3)), isinstance(1, 2), super(), int("3"), type(3) is int, eval("1+1")
+        here, unseen = 1, lambda: here
+        here = 2
+        return (list(range(3)), isinstance(1, 2), int("3"), type(3) is int, eval("here + 1"),
+                sorted(locals()), super())
     """,
 )
 snippet(
@@ -659,6 +663,7 @@ box.n, box.items, box.other = 1, [1, 2], box
         ("'%s' % box.items", "load_attribute items, operate"),
         ("if box.items: pass", "load_attribute items, truth"),
         ("if not box.items and box.n: pass", "load_attribute items, truth"),
+        ("bool(box.items)", "load_attribute items, truth"),
         ("box.items or 1", "load_attribute items, operand"),
         ("f'{box.items!r}'", "load_attribute items, text"),
         ("match box.items:\n  case [a, b]: pass", "load_attribute items, matched"),

@@ -3,6 +3,7 @@
 import ast
 import functools
 import gc
+import inspect
 import linecache
 import os
 import site
@@ -21,9 +22,8 @@ from mazurka.rewriting.rewrite import (
     is_helper,
     parsed,
     rewritten,
-    stored_names,
-    uses_dynamic_attributes,
 )
+from mazurka.rewriting.scopes import Scopes
 
 PYTEST = "@pytest_ar"  # in every module whose assertions pytest has rewritten
 
@@ -78,11 +78,10 @@ class Instrumentation:
         file_of = functools.cache(source_file)
         found: list[tuple[FunctionType, SourceFile]] = []
         for function in filter(self.is_wanted, all_functions()):
-            filename = function.__code__.co_filename
-            file = file_of(filename, PYTEST in function.__globals__)
+            file = file_of(function.__code__.co_filename, PYTEST in function.__globals__)
             if isinstance(file, SourceFile):
                 found.append((function, file))
-            elif not filename.startswith("<"):
+            else:
                 self.skip(function, file)
         for file in {file for _, file in found}:
             self.stored |= file.stored
@@ -100,8 +99,6 @@ class Instrumentation:
                 function.__code__ = pair[1]
 
     def is_wanted(self, function: FunctionType) -> bool:
-        if function.__code__.co_name == "<module>":  # a module that is being imported
-            return False
         if self.is_project_file(function.__code__.co_filename):
             return True
         module = str(function.__globals__.get("__name__"))
@@ -129,8 +126,9 @@ class Instrumentation:
         place = id(function.__globals__), file
         twins = self.twins.get(place)
         if twins is None or twins.tracked != tracked:
-            bound = bind(file.rewritten(tracked), self.hooks, function.__globals__)
-            twins = self.twins[place] = Twins(file, tracked, bound)
+            code = file.rewritten(tracked)
+            twins = Twins(file, tracked, code, self.hooks, function.__globals__)
+            self.twins[place] = twins
             self.codes.update(twins.codes())
             self.originals.update(twins.originals())
         return twins
@@ -149,40 +147,65 @@ class SourceFile:
         self.filename = filename
         self.text = text
         self.pytest_asserts = pytest_asserts
-        tree = parsed(text, filename, pytest_asserts)
+        tree, scopes = self.analysed()
+        self.unused: tuple[ast.Module, Scopes] | None = (tree, scopes)
         self.functions = functions_of(compiled(tree, filename))
-        self.stored = stored_names(tree)
-        self.is_dynamic = uses_dynamic_attributes(tree)
-        self.names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-        self.versions: dict[frozenset[str], CodeType] = {}
+        self.stored = scopes.stored_attributes | scopes.stored_globals
+        self.is_dynamic = scopes.is_dynamic()
+        self.names = scopes.names()
+        self.versions: dict[frozenset[str], CodeType | MazurkaError] = {}
+
+    def analysed(self) -> tuple[ast.Module, Scopes]:
+        tree = parsed(self.text, self.filename, self.pytest_asserts)
+        return tree, Scopes(tree)
 
     def relevant(self, tracked: Set[str]) -> frozenset[str]:
-        """The tracked globals that this file may use; of private names, the source shows a part."""
-        return frozenset(name for name in tracked if name in self.names or "__" in name)
+        """The tracked globals that this file uses."""
+        return frozenset(self.names & tracked)
 
     def rewritten(self, tracked: frozenset[str]) -> CodeType:
         if tracked not in self.versions:
-            tree = parsed(self.text, self.filename, self.pytest_asserts)
-            self.versions[tracked] = rewritten(tree, self.filename, tracked)
-        return self.versions[tracked]
+            self.versions[tracked] = self.rewritten_anew(tracked)
+        version = self.versions[tracked]
+        if isinstance(version, MazurkaError):
+            raise version
+        return version
+
+    def rewritten_anew(self, tracked: frozenset[str]) -> CodeType | MazurkaError:
+        tree, scopes = self.unused or self.analysed()
+        self.unused = None  # the rewriting changes the tree
+        try:
+            return rewritten(tree, self.filename, tracked, scopes)
+        except MazurkaError as error:
+            return error
 
 
 class Twins:
     """The functions of one module, with hooks."""
 
-    def __init__(self, file: SourceFile, tracked: frozenset[str], module: CodeType) -> None:
+    def __init__(
+        self,
+        file: SourceFile,
+        tracked: frozenset[str],
+        code: CodeType,
+        hooks: Mapping[str, Any],
+        namespace: dict[str, Any],
+    ) -> None:
         self.file = file
         self.tracked = tracked
-        self.functions = functions_of(module)
+        self.namespace = namespace  # kept, so that its id stays its own
+        self.functions = functions_of(bind(code, hooks, namespace))
 
     def twin(self, original: CodeType) -> CodeType | None:
         """The code that does the same as the original; None if the source is not the original's."""
         key = key_of(original)
-        sources = self.file.functions.get(key, [])
+        sources, twins = self.file.functions.get(key, []), self.functions.get(key, [])
+        # Without columns, lambdas in one line are told apart by their order.
+        for source, twin in zip(sources, twins, strict=False):
+            if source == original:
+                return twin
         # Another version of pytest, or other settings, may have rewritten assertions otherwise.
-        if original not in sources and not self.file.pytest_asserts:
-            return None
-        return self.functions[key][0] if key in self.functions else None
+        return twins[0] if twins and self.file.pytest_asserts else None
 
     def codes(self) -> Iterator[CodeType]:
         for codes in self.functions.values():
@@ -190,10 +213,9 @@ class Twins:
 
     def originals(self) -> Iterator[tuple[int, tuple[CodeType, CodeType]]]:
         """For functions that are made meanwhile: their code, and the code to put back."""
-        for key, codes in self.functions.items():
-            for code in codes:
-                if key in self.file.functions:
-                    yield id(code), (code, self.file.functions[key][0])
+        for key, twins in self.functions.items():
+            for source, twin in zip(self.file.functions.get(key, []), twins, strict=False):
+                yield id(twin), (twin, source)
 
 
 def source_file(filename: str, pytest_asserts: bool) -> SourceFile | str:
@@ -202,19 +224,24 @@ def source_file(filename: str, pytest_asserts: bool) -> SourceFile | str:
     if not text:
         return "its source is not available"
     try:
-        return analysed(filename, text, pytest_asserts)
+        return known_file(filename, text, pytest_asserts)
     except (SyntaxError, ValueError) as error:
         return f"its source cannot be read: {error}"
 
 
 @functools.cache
-def analysed(filename: str, text: str, pytest_asserts: bool) -> SourceFile:
+def known_file(filename: str, text: str, pytest_asserts: bool) -> SourceFile:
     return SourceFile(filename, text, pytest_asserts)
 
 
 def all_functions() -> list[FunctionType]:
+    """All functions of the process; not what Python makes to run the bodies of modules."""
     gc.unfreeze()  # else those that were frozen would not be found
-    return [thing for thing in gc.get_objects() if type(thing) is FunctionType]
+    return [
+        thing
+        for thing in gc.get_objects()
+        if type(thing) is FunctionType and thing.__code__.co_flags & inspect.CO_OPTIMIZED
+    ]
 
 
 def is_project_file(filename: str) -> bool:

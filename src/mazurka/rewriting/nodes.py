@@ -42,10 +42,17 @@ COMPARISONS: dict[type[ast.cmpop], str] = {
     ast.Gt: "gt",
     ast.GtE: "ge",
 }
+
+
+def without_added(variables: dict[str, Any]) -> dict[str, Any]:
+    """What `locals()` gives, but for the variables that were added."""
+    return {name: value for name, value in variables.items() if not name.startswith(ADDED)}
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     name: getattr(operator, name)
     for name in [*BINARY.values(), *IN_PLACE.values(), *COMPARISONS.values()]
-} | {"slice": slice}
+} | {"slice": slice, "without_added": without_added}
 
 # Builtins that are called directly: they touch nothing that is shared, or look at their caller.
 DIRECT_CALLS = {
@@ -183,3 +190,56 @@ def operates_plainly(left: ast.expr, operation: ast.operator, right: ast.expr) -
     if isinstance(operation, ast.Mult):
         return False
     return is_number(left) or is_number(right)
+
+
+def placed(place: ast.AST, statements: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements; those without a position of their own get that of another node."""
+    return [
+        statement if hasattr(statement, "lineno") else at(place, statement)
+        for statement in statements
+    ]
+
+
+def stored(target: ast.AST, name: str, *arguments: ast.expr) -> ast.stmt:
+    """The statement that stores to, or deletes, a target by a hook."""
+    return at(target, ast.Expr(at(target, hook(name, *arguments))))
+
+
+def compare(left: ast.expr, operation: ast.cmpop, right: ast.expr) -> ast.expr:
+    if isinstance(operation, ast.In):
+        return hook("contains", left, right)
+    if isinstance(operation, ast.NotIn):
+        return ast.UnaryOp(ast.Not(), hook("contains", left, right))
+    return hook("compare", ast.Constant(FUNCTION + COMPARISONS[type(operation)]), left, right)
+
+
+def once(target: ast.expr, value: ast.expr) -> ast.comprehension:
+    """The loop of a comprehension that stores one value: `for target in (value,)`."""
+    return ast.comprehension(target, ast.Tuple([value], ast.Load()), [], 0)
+
+
+def parts_of(target: ast.Attribute | ast.Subscript) -> list[ast.expr]:
+    """The object that is stored to, and the key of an item."""
+    return [target.value] if isinstance(target, ast.Attribute) else [target.value, target.slice]
+
+
+def elements_of(target: ast.Tuple | ast.List) -> list[ast.expr]:
+    return [part.value if isinstance(part, ast.Starred) else part for part in target.elts]
+
+
+def cell_variable(name: str) -> str:
+    return f"{ADDED}cell {name}"
+
+
+def find_cell(name: str) -> ast.expr:
+    """The cell of a closure variable: that of a function which uses nothing else."""
+    return hook("closure_cell", helper_lambda(ADDED, load(name)), ast.Constant(name))
+
+
+def has_docstring(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return ast.get_docstring(node, clean=False) is not None
+
+
+def is_pytests_own(node: ast.expr) -> bool:
+    """Whether an object is one that pytest's rewriting of assertions put there."""
+    return isinstance(node, ast.Name) and node.id.startswith("@py")

@@ -10,6 +10,9 @@ from typing import TypeAlias
 FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 ComprehensionNode: TypeAlias = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
+# What can store attributes whose names do not show in the source.
+DYNAMIC = {"setattr", "delattr", "vars", "__dict__", "__setattr__", "__delattr__"}
+
 PARAMETER = -1  # parameters are bound before the first statement
 
 
@@ -105,6 +108,8 @@ class Scopes(ast.NodeVisitor):
         self.of: dict[ast.AST, Scope] = {}
         self.everything = [self.module]
         self.stored_globals: set[str] = set()  # by functions
+        self.attributes: set[str] = set()
+        self.stored_attributes: set[str] = set()
         self.star_import = False
         self.settles: int | None = None  # the `statement` of the bindings that are met now
         self.block(tree.body)
@@ -126,6 +131,14 @@ class Scopes(ast.NodeVisitor):
                 scope.tracked = {
                     name for name in scope.captures if scope.may_change_when_captured(name)
                 }
+
+    def names(self) -> set[str]:
+        """All names that the file uses for variables."""
+        return set().union(*(scope.uses for scope in self.everything))
+
+    def is_dynamic(self) -> bool:
+        """Whether the file may store attributes whose names do not show in it."""
+        return not DYNAMIC.isdisjoint(self.names() | self.attributes)
 
     @contextmanager
     def inside(self, kind: Kind, node: ast.AST, class_name: str | None = None) -> Iterator[Scope]:
@@ -170,6 +183,13 @@ class Scopes(ast.NodeVisitor):
             self.scope.uses.add(self.scope.mangled(node.id))
         else:
             self.bind(node.id, Binding(self.settles))
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        name = self.scope.mangled(node.attr)
+        self.attributes.add(name)
+        if not isinstance(node.ctx, ast.Load):
+            self.stored_attributes.add(name)
+        self.visit(node.value)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
         self.visit(node.value)
