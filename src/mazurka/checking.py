@@ -437,13 +437,15 @@ def follow(program: Callable[[], object], schedule: Schedule, step_limit: float)
             if RUNTIME.memory is not None:
                 for _ in range(2):  # so that it is known what is there before an execution
                     execution.run(0, [], [])
+            RUNTIME.refreshing = True  # the schedule has the names that things had in its run
             execution.follow(schedule)
-        if not execution.failed:
-            raise NoLongerFails(
-                f"the schedule fits the program, but there is no {schedule.failure} any more"
-            )
-        return execution.failure()
+            if not execution.failed:
+                raise NoLongerFails(
+                    f"the schedule fits the program, but there is no {schedule.failure} any more"
+                )
+            return execution.failure()  # which runs the program once more
     finally:
+        RUNTIME.refreshing = False
         RUNTIME.close()
 
 

@@ -4,10 +4,14 @@ A function that is not rewritten runs as one local step. A container that it is 
 changed by it; other objects that it is given, and that threads share, are reported.
 """
 
+import contextlib
 import copy
 import functools
+import inspect
+import typing
+from abc import ABCMeta
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from types import (
     BuiltinFunctionType,
@@ -76,6 +80,16 @@ def itself(thing: Any) -> Any:
 
 CALLS: Final = Calls()
 
+# Parts of the standard library that keep nothing to themselves: they work on what they are given,
+# through its methods.
+GLUE: Final = {
+    function.__code__.co_filename
+    for function in (
+        ABCMeta.register, Mapping.get, contextlib.contextmanager, functools.wraps, inspect.isclass,
+        typing.cast,
+    )
+}  # fmt: skip
+
 
 def callee(function: Any) -> Any:
     """What to call in place of a function."""
@@ -83,7 +97,7 @@ def callee(function: Any) -> Any:
         return function
     kind = type(function)
     if kind is FunctionType:
-        if function.__code__.co_filename in CALLS.files or is_ours(function):
+        if is_transparent(function):
             return function
     elif kind is MethodType:
         return callee_for_method(function)
@@ -112,7 +126,7 @@ def replacement_for(function: object) -> Callable[..., object] | None:
 
 def callee_for_method(function: Any) -> Any:
     inner = function.__func__
-    if type(inner) is not FunctionType or inner.__code__.co_filename in CALLS.files:
+    if type(inner) is not FunctionType or is_transparent(inner):
         return function
     if is_known(function.__self__):
         return function
@@ -126,9 +140,16 @@ def is_known(thing: object) -> bool:
     """Whether an object is a model of something, which announces what it does by itself."""
     kind = thing if isinstance(thing, type) else type(thing)
     return any(
-        base.__module__ in ("threading", "queue") or base.__module__.startswith("mazurka.")
+        base.__module__ in ("threading", "queue")
+        or base.__module__.startswith(("mazurka.", "concurrent.futures."))
         for base in kind.__mro__
     )
+
+
+def is_transparent(function: FunctionType) -> bool:
+    """Whether all that a function does is seen: it is rewritten, or only calls what is."""
+    filename = function.__code__.co_filename
+    return filename in CALLS.files or filename in GLUE or is_ours(function)
 
 
 def is_ours(function: Any) -> bool:
@@ -256,6 +277,12 @@ def load_by_name(thing: object, name: str, *default: object) -> object:
         raise
 
 
+def identify(thing: object) -> int:
+    if RUNTIME.current is None or type(thing) in ATOMS:
+        return id(thing)
+    return OBJECTS.number_of(thing)
+
+
 def has_attribute(thing: object, name: str) -> bool:
     return load_by_name(thing, name, MISSING) is not MISSING
 
@@ -282,6 +309,10 @@ def make_iterator(items: Any, *sentinel: Any) -> object:
     return iter(iterate(items))
 
 
+def take_next(items: Any, *default: Any) -> object:
+    return next(CALLS.steered(items), *default)
+
+
 def make_reversed(items: Any) -> object:
     return reversed(items_of(items))
 
@@ -292,7 +323,7 @@ READERS: Final = (
 )  # fmt: skip
 SHOWERS: Final = (str, repr, print, format, ascii, copy.deepcopy)
 HARMLESS: Final = {
-    isinstance, issubclass, id, hash, callable, next, abs, round, divmod, pow, chr, ord, bin, hex,
+    isinstance, issubclass, hash, callable, abs, round, divmod, pow, chr, ord, bin, hex,
     oct, globals, locals, open, input, __import__,
 }  # fmt: skip
 
@@ -300,12 +331,14 @@ BUILTINS: Final[dict[object, Callable[..., object]]] = {
     **{function: partial(call_reading, function) for function in READERS},
     **{function: partial(call_showing, function) for function in SHOWERS},
     len: length,
+    id: identify,
     enumerate: make_enumerate,
     zip: make_zip,
     map: make_map,
     filter: make_filter,
     iter: make_iterator,
     reversed: make_reversed,
+    next: take_next,
     getattr: load_by_name,
     hasattr: has_attribute,
     setattr: store_attribute,

@@ -10,6 +10,7 @@ before the execution, and outlives it, keeps its identity; what an execution cha
 from array import array
 from collections import OrderedDict, deque
 from functools import partial
+from hashlib import blake2b
 from threading import Thread
 from types import (
     BuiltinFunctionType,
@@ -36,6 +37,7 @@ ELEMENTS: Final = 3  # sets
 WHOLE: Final = 4  # deques: their items move whenever one is taken or put in front
 
 MISSING: Final = object()
+FIRST_NUMBER: Final = 1 << 56  # what is given for an id is never an address
 VALUE: Final = "="  # the one field of the cell of a closure variable
 
 # What has nothing in it that could change or be shared.
@@ -60,6 +62,7 @@ class Record:
         self.fields: dict[str, Cell] = {}
         self.contents: Contents | None = None
         self.site: tuple[object, int] = (None, 0)  # where it was first used
+        self.number = 0  # its id, if somebody has asked for that
 
 
 SHARED: Final = -1
@@ -199,7 +202,11 @@ class Objects(Memory):
     def found_outside(self, thing: object, earlier: Record) -> Record:
         """An object of the execution before: it was there all the time."""
         label = earlier.identity.label or type(thing).__name__
-        self.add_root(thing, label)
+        self.rooting = True
+        try:
+            self.publish(Record(thing, OUTSIDE), label)
+        finally:
+            self.rooting = False
         self.stop_search()
         return self.outside[id(thing)]
 
@@ -265,6 +272,8 @@ class Objects(Memory):
             if order == len(thread.identities):
                 thread.identities.append(Identity(f"{thread.name}@{order + 1}", label))
             record.identity = thread.identities[order]
+            if RUNTIME.refreshing and record.identity.label != label:
+                relabel(record.identity, label)
             self.here[id(thing)] = record
         self.share_parts(thing, label)
 
@@ -345,6 +354,20 @@ class Objects(Memory):
         record = self.here.get(id(thing)) or self.outside.get(id(thing))
         return record is not None and record.owner < 0
 
+    def number_of(self, thing: object) -> int:
+        """The id of an object. Addresses differ from one execution to the next; this does not."""
+        record = self.record_of(thing)
+        if record.owner == OUTSIDE:
+            return id(thing)
+        if record.number == 0:
+            name = record.identity.name
+            if record.owner >= 0:
+                thread = RUNTIME.threads[record.owner]
+                thread.numbered += 1
+                name = f"{thread.name}!{thread.numbered}"
+            record.number = FIRST_NUMBER + number_from(name)
+        return record.number
+
     def is_seen(self, kind: type) -> bool:
         """Whether a class belongs to rewritten code."""
         return kind.__module__ in self.modules
@@ -370,8 +393,7 @@ class Objects(Memory):
     def field_location(self, identity: Identity, name: str) -> int:
         location = identity.fields.get(name, -1)
         if location < 0:
-            label = identity.label if name == VALUE else f"{identity.label}.{name}".lstrip(".")
-            location = new_location(f"{identity.name}.{name}", label)
+            location = new_location(f"{identity.name}.{name}", label_of_field(identity, name))
             identity.fields[name] = location
         return location
 
@@ -419,6 +441,24 @@ class Objects(Memory):
                 put_back_field(thing, name, value)
             else:
                 put_back_contents(cast(Any, thing), cast(list[Any], value))
+
+
+def label_of_field(identity: Identity, name: str) -> str:
+    return identity.label if name == VALUE else f"{identity.label}.{name}".lstrip(".")
+
+
+def relabel(identity: Identity, label: str) -> None:
+    """What a thread gives away first, say, depends on the execution: call it what it is in this
+    one."""
+    identity.label = label
+    for name, location in identity.fields.items():
+        RUNTIME.locations[location].label = label_of_field(identity, name)
+    if identity.contents >= 0:
+        RUNTIME.locations[identity.contents].label = label
+
+
+def number_from(name: str) -> int:
+    return int.from_bytes(blake2b(name.encode(), digest_size=6).digest(), "little")
 
 
 def name_of_class(kind: type) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 
 from mazurka.program.runtime import RUNTIME
 from mazurka.program.thread import do_nothing
-from mazurka.standard import chance, clock, executors, locals, locks, queues, threads
+from mazurka.standard import chance, clock, counters, executors, locals, locks, queues, threads
 from mazurka.standard.locals import local_namespace as local_namespace
 from mazurka.standard.steering import (
     CHECK,
@@ -57,11 +57,12 @@ MAKERS: dict[type, Maker] = {
     locks.REAL_LOCK: locks.lock_from,
     locks.REAL_RLOCK: locks.rlock_from,
     queues.REAL_SIMPLE_QUEUE: queues.simple_queue_from,
+    counters.REAL_COUNT: counters.count_from,
 }
 
 
 def steered(instance: Any) -> Any:
-    """The model of a real lock or simple queue in an execution; any other object as it is."""
+    """The model of a real lock, simple queue or count in an execution; any other object itself."""
     kind = type(instance)
     make = MAKERS.get(kind)
     if make is not None:

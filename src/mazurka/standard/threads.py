@@ -222,7 +222,8 @@ def steered_identity(name: str) -> property:
 def set_daemon(self: Any, daemonic: bool) -> None:
     if in_execution() and runner_of(self) is not None:
         raise RuntimeError("cannot set daemon status of active thread")
-    original_properties["daemon"].fset(self, daemonic)
+    with not_in_execution():  # it looks at an event for real threads
+        original_properties["daemon"].fset(self, daemonic)
 
 
 def show(self: Any) -> str:
