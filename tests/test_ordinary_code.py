@@ -4,7 +4,9 @@ import itertools
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, MutableMapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache, cached_property, lru_cache, partial
 from typing import Any
 
 import pytest
@@ -246,3 +248,168 @@ def test_objects_have_the_names_of_the_execution_that_is_shown() -> None:
     with pytest.raises(mazurka.CheckFailed) as caught:
         mazurka.check(program)
     assert "append to right" not in str(caught.value)
+
+
+# Functions that are given to threads
+
+
+@pytest.mark.parametrize("start", ["thread", "timer", "executor", "spawn", "partial"])
+def test_methods_of_containers_are_run_by_threads(start: str) -> None:
+    def program() -> tuple[int, ...]:
+        done: list[int] = []
+        if start == "executor":
+            with ThreadPoolExecutor(2) as executor:
+                executor.submit(done.append, 1)
+                executor.submit(done.append, 2)
+        elif start == "spawn":
+            for handle in [mazurka.spawn(done.append, 1), mazurka.spawn(done.append, 2)]:
+                handle.join()
+        elif start == "timer":
+            timer = threading.Timer(1, done.append, (1,))
+            timer.start()
+            done.append(2)
+            timer.join()
+        elif start == "partial":
+            together(partial(done.append, 1), partial(done.append, 2))
+        else:
+            threads = [threading.Thread(target=done.append, args=(n,)) for n in (1, 2)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        return tuple(done)
+
+    assert outcomes(program) == {(1, 2), (2, 1)}
+
+
+def test_threads_take_from_a_generator() -> None:
+    def program() -> set[int]:
+        numbers = (number for number in range(3))
+        lock = threading.Lock()
+        taken = []
+
+        def take() -> None:
+            with lock:
+                taken.append(next(numbers))
+
+        together(take, take)
+        assert taken == [0, 1]
+        return set()
+
+    assert mazurka.explore(program).verdict == "verified"
+
+
+# functools.lru_cache and functools.cached_property
+
+
+@cache
+def cached_thing(name: str) -> Thing:
+    return Thing()
+
+
+def test_threads_may_both_compute_what_is_cached() -> None:
+    def program() -> bool:
+        found: list[Thing] = []
+        together(
+            lambda: found.append(cached_thing("a")),
+            lambda: found.append(cached_thing("a")),
+        )
+        return found[0] is found[1]
+
+    cached_thing("a")  # it does not matter what was cached before
+    assert outcomes(program) == {True, False}
+    assert "(cache)" not in vars(cached_thing)
+
+
+def test_caches_are_empty_in_every_execution() -> None:
+    def program() -> tuple[int, int]:
+        calls = []
+
+        @lru_cache
+        def double(number: int) -> int:
+            calls.append(number)
+            return 2 * number
+
+        assert double(1) == double(1) == 2
+        assert sorted([2, 1], key=cached_thing_name) == [1, 2]
+        return len(calls), double.cache_info().hits
+
+    assert outcomes(program) == {(1, 1)}
+
+
+CALLS: list[int] = []
+
+
+@lru_cache
+def cached_thing_name(number: int) -> str:
+    CALLS.append(number)
+    return str(number)
+
+
+def test_a_small_cache_drops_what_was_used_least_recently() -> None:
+    def program() -> list[int]:
+        calls: list[int] = []
+
+        @lru_cache(maxsize=2)
+        def same(number: int) -> int:
+            calls.append(number)
+            return number
+
+        for number in (1, 2, 1, 3, 1, 2):
+            same(number)
+        assert calls == [1, 2, 3, 2]
+        same.cache_clear()
+        same(1)
+        assert len(calls) == 5
+        return []
+
+    assert mazurka.explore(program).verdict == "verified"
+
+
+class Numbered:
+    def __init__(self) -> None:
+        self.calls = 0
+
+    @cache  # noqa: B019
+    def squared(self, number: int) -> int:
+        self.calls += 1
+        return number * number
+
+    @cached_property
+    def number(self) -> int:
+        self.calls += 1
+        return self.calls
+
+
+def test_methods_with_a_cache() -> None:
+    def program() -> int:
+        numbered = Numbered()
+        together(lambda: numbered.squared(2), lambda: numbered.squared(2))
+        assert numbered.squared(2) == 4
+        return numbered.calls
+
+    assert outcomes(program) == {1, 2}
+
+
+def test_cached_properties() -> None:
+    def program() -> int:
+        numbered = Numbered()
+        together(lambda: numbered.number, lambda: numbered.number)
+        return numbered.calls
+
+    # Python 3.11 has a lock there.
+    assert outcomes(program) == ({1} if hasattr(cached_property(len), "lock") else {1, 2})
+
+
+def test_a_cached_property_is_forgotten_while_another_thread_uses_it() -> None:
+    def program() -> int:
+        numbered = Numbered()
+        assert numbered.number == 1
+
+        def forget() -> None:
+            del numbered.number
+
+        together(forget, lambda: numbered.number)
+        return numbered.calls
+
+    assert outcomes(program) == {1, 2}

@@ -23,6 +23,7 @@ from types import (
 )
 from typing import Any, Final
 
+from mazurka.program.caches import cache_method, call_cached
 from mazurka.program.containers import (
     call_method,
     change_all,
@@ -43,6 +44,7 @@ from mazurka.program.containers import (
     unpack,
 )
 from mazurka.program.fields import (
+    STANDARD,
     closure_cell,
     delete_attribute,
     delete_closure,
@@ -58,10 +60,8 @@ from mazurka.program.fields import (
     store_global,
     store_plainly,
 )
-from mazurka.program.objects import ATOMS, MISSING, NO_CONTAINER, OBJECTS, shape_of
+from mazurka.program.objects import ATOMS, MISSING, NO_CONTAINER, OBJECTS, LruCache, shape_of
 from mazurka.program.runtime import RUNTIME
-
-LruCache: Final = type(functools.lru_cache(lambda: None))
 
 
 class Calls:
@@ -71,11 +71,6 @@ class Calls:
         self.files: set[str] = set()  # of rewritten code
         self.opaque: dict[str, set[str]] = {}  # calls of what is not, and what they were given
         self.replacements: dict[int, Any] = {}  # by the identity of what is replaced
-        self.steered: Callable[[Any], Any] = itself
-
-
-def itself(thing: Any) -> Any:
-    return thing
 
 
 CALLS: Final = Calls()
@@ -110,7 +105,7 @@ def callee(function: Any) -> Any:
     elif kind is MethodWrapperType or kind is WrapperDescriptorType:
         return callee_for_wrapper(function)
     elif kind is LruCache:
-        return partial(call_cached, function)
+        return callee_for_cached(function)
     replacement = replacement_for(function)
     if replacement is not None:
         return replacement
@@ -124,8 +119,18 @@ def replacement_for(function: object) -> Callable[..., object] | None:
     return found
 
 
+def callee_for_cached(function: Any) -> Any:
+    """A function with a cache; one that is not rewritten always gives the same, one would hope."""
+    inner = function.__wrapped__
+    if type(inner) is FunctionType and is_transparent(inner):
+        return partial(call_cached, inner, function)
+    return function
+
+
 def callee_for_method(function: Any) -> Any:
     inner = function.__func__
+    if type(inner) is LruCache:
+        return partial(callee_for_cached(inner), function.__self__)
     if type(inner) is not FunctionType or is_transparent(inner):
         return function
     if is_known(function.__self__):
@@ -168,6 +173,8 @@ def callee_for_builtin(function: Any) -> Any:
     kind = type(owner)
     if shape_of(kind) != NO_CONTAINER:
         return partial(call_method, function)
+    if kind is LruCache:
+        return cache_method(owner, function.__name__) or function
     if kind is str or kind is bytes:
         return partial(call_reading, function)
     replacement = replacement_for(function)
@@ -218,7 +225,7 @@ def method(thing: Any, name: str) -> Any:
         return partial(call_method, getattr(thing, name))
     if kind is str:
         return partial(call_reading, getattr(thing, name))
-    return callee(load_attribute(CALLS.steered(thing), name))
+    return callee(load_attribute(STANDARD.steered(thing), name))
 
 
 # Calls of what is not rewritten
@@ -258,11 +265,6 @@ def full_name_of(function: Any) -> str:
     name = getattr(function, "__qualname__", None) or repr(function)
     module = getattr(function, "__module__", None)
     return f"{module}.{name}" if module else name
-
-
-def call_cached(function: Any, *arguments: Any, **named: Any) -> object:
-    """Call a function with functools.lru_cache: a look at the cache, and a note in it."""
-    return function(*arguments, **named)
 
 
 # Built-in functions that look into containers
@@ -310,7 +312,7 @@ def make_iterator(items: Any, *sentinel: Any) -> object:
 
 
 def take_next(items: Any, *default: Any) -> object:
-    return next(CALLS.steered(items), *default)
+    return next(STANDARD.steered(items), *default)
 
 
 def make_reversed(items: Any) -> object:
@@ -348,7 +350,7 @@ BUILTINS: Final[dict[object, Callable[..., object]]] = {
 
 def entered(manager: Any) -> Any:
     """What a `with` statement enters."""
-    return manager if RUNTIME.current is None else CALLS.steered(manager)
+    return manager if RUNTIME.current is None else STANDARD.steered(manager)
 
 
 def matched(subject: Any) -> Any:

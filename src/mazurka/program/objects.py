@@ -9,7 +9,7 @@ before the execution, and outlives it, keeps its identity; what an execution cha
 
 from array import array
 from collections import OrderedDict, deque
-from functools import partial
+from functools import lru_cache, partial
 from hashlib import blake2b
 from threading import Thread
 from types import (
@@ -46,6 +46,11 @@ ATOMS: Final[set[type]] = {
     type(NotImplemented), BuiltinFunctionType, ModuleType, MemberDescriptorType,
     GetSetDescriptorType, property,
 }  # fmt: skip
+
+
+LruCache: Final = type(lru_cache(lambda: None))
+CACHE: Final = "(cache)"  # where a cached function keeps what stands for its cache
+CALL_COUNT: Final = "(calls)"  # and how often it was called
 
 
 class Misjudged(Exception):
@@ -133,6 +138,7 @@ class Objects(Memory):
         self.sites: set[tuple[object, int]] = set()  # what is first used there is shared
         self.classes: dict[str, Identity] = {}  # by their names: those made in executions
         self.modules: set[str] = set()  # whose code is rewritten
+        self.cached: list[Any] = []  # functions with functools.lru_cache that are outside
         self.rooting = False  # whether what is found now is outside
         # Of outside objects, to be put back: by address and attribute, "" for the items.
         self.changes: dict[tuple[int, str], tuple[object, object]] = {}
@@ -150,6 +156,10 @@ class Objects(Memory):
 
     def let_go(self) -> None:
         """The check is over."""
+        for function in self.cached:
+            function.__dict__.pop(CACHE, None)
+            function.__dict__.pop(CALL_COUNT, None)
+        self.cached = []
         self.outside = {}
         self.sites = set()
         self.modules = set()
@@ -160,6 +170,8 @@ class Objects(Memory):
             self.put_back()
         self.before = self.here
         self.here = {}
+        for function in self.cached:
+            function.cache_clear()  # it may be called by code that is not rewritten
 
     # Who is who
 
@@ -263,6 +275,8 @@ class Objects(Memory):
             record.owner = OUTSIDE
             record.identity = Identity(f"outside@{label}#{len(self.outside) + 1}", label)
             self.outside[id(thing)] = record
+            if type(thing) is LruCache:
+                self.cached.append(thing)
         else:
             record.owner = SHARED
             thread = RUNTIME.current
@@ -283,6 +297,8 @@ class Objects(Memory):
         """An object is put where other threads may find it."""
         kind = type(thing)
         if kind in ATOMS:
+            if kind is BuiltinFunctionType:  # maybe a method
+                self.share(cast(Any, thing).__self__, "")
             return
         if kind is tuple or kind is frozenset:
             for part in cast(tuple[object, ...], thing):
@@ -296,9 +312,12 @@ class Objects(Memory):
             call = cast("partial[object]", thing)
             self.share((call.func, call.args, tuple(call.keywords.values())), "")
         elif kind is GeneratorType:
-            frame = cast(GeneratorType[object, object, object], thing).gi_frame
+            frame = cast(Any, thing).gi_frame
             if frame is not None:
                 self.share(tuple(frame.f_locals.values()), "")
+        elif kind is LruCache:
+            cache_of(thing)
+            self.share_memory(thing, label)
         elif kind is CellType or is_memory(kind):
             self.share_memory(thing, label)
 
@@ -341,7 +360,7 @@ class Objects(Memory):
         elif shape != NO_CONTAINER:
             for value in list(cast(list[object], thing)):
                 self.share(value, label)
-        if self.rooting and not self.is_seen(type(thing)):
+        if self.rooting and not self.is_seen(type(thing)) and type(thing) is not LruCache:
             return  # what hangs on it is found when it is used
         own = getattr(thing, "__dict__", None)
         if own is not None:
@@ -459,6 +478,12 @@ def relabel(identity: Identity, label: str) -> None:
 
 def number_from(name: str) -> int:
     return int.from_bytes(blake2b(name.encode(), digest_size=6).digest(), "little")
+
+
+def cache_of(function: Any) -> dict[object, object]:
+    """What stands for the cache of a function with functools.lru_cache."""
+    cache: dict[object, object] = function.__dict__.setdefault(CACHE, {})
+    return cache
 
 
 def name_of_class(kind: type) -> str:

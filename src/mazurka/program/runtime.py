@@ -50,7 +50,7 @@ from mazurka.core.operation import (
 from mazurka.core.result import MazurkaError
 from mazurka.program.registry import Registry
 from mazurka.program.source import here, users_frame
-from mazurka.program.thread import NOWHERE, Cell, Thread, do_nothing
+from mazurka.program.thread import NOWHERE, Cell, Thread, do_nothing, itself
 
 # What stopped a run before its threads did.
 NOTHING: Final = 0
@@ -110,6 +110,7 @@ class Runtime(Registry):
         self.current: Thread | None = None  # the running thread; None outside an execution
         self.epoch = 0
         self.at_begin: Callable[..., object] = do_nothing  # called before each execution
+        self.callee: Callable[..., Any] = itself  # what to call in place of a thread's function
         self.hub: Any = None  # the greenlet of the search; None when nothing is explored
         self.resume_hub: Any = None
         self.program: Callable[..., object] = do_nothing
@@ -242,11 +243,12 @@ class Runtime(Registry):
     def call(self, thread: Thread) -> object:
         """Call the thread's function. As in threading, main has the context variables of whoever
         runs it, and a new thread has none, whatever an earlier execution left in its greenlet."""
+        function = self.callee(thread.function)
         if thread.id == 0 and len(self.context):
-            return self.context.copy().run(thread.function, *thread.arguments)
+            return self.context.copy().run(function, *thread.arguments)
         if len(copy_context()):
-            return Context().run(thread.function, *thread.arguments)
-        return thread.function(*thread.arguments)
+            return Context().run(function, *thread.arguments)
+        return function(*thread.arguments)
 
     def failed(self, thread: Thread, error: BaseException) -> None:
         """An exception left the thread's function."""

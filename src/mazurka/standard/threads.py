@@ -156,6 +156,9 @@ def start(self: Any) -> None:
     if type(self) is not threading.Thread:  # it may have attributes of its own
         RUNTIME.give_away(self)
     RUNTIME.give_away((self._target, self._args, tuple(self._kwargs.values())))
+    self._target = RUNTIME.callee(self._target)
+    if isinstance(self, threading.Timer):
+        self.function = RUNTIME.callee(self.function)
     life = Life(self)
     self.__dict__[LIFE] = life
     life.handle = spawn(life)
