@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache, partial
 from typing import Any
 
@@ -413,3 +414,66 @@ def test_a_cached_property_is_forgotten_while_another_thread_uses_it() -> None:
         return numbered.calls
 
     assert outcomes(program) == {1, 2}
+
+
+# Dataclasses
+
+
+@dataclass(order=True)
+class Point:
+    x: int
+    y: int
+    name: str = field(default="", compare=False)
+
+    def move(self) -> None:
+        self.x = 1
+        self.y = 1
+
+
+@pytest.mark.parametrize("kind", ["module", "local"])
+def test_comparisons_of_dataclasses(kind: str) -> None:
+    def program() -> bool:
+        @dataclass
+        class LocalPoint:
+            x: int
+            y: int
+
+        point: Any = Point(0, 0) if kind == "module" else LocalPoint(0, 0)
+        between: Any = Point(1, 0) if kind == "module" else LocalPoint(1, 0)
+        seen: list[bool] = []
+
+        def move() -> None:
+            point.x = 1
+            point.y = 1
+
+        together(move, lambda: seen.append(point == between))
+        return seen[0]
+
+    assert outcomes(program) == {True, False}
+
+
+def test_dataclasses_are_shown_field_by_field() -> None:
+    def program() -> str:
+        point = Point(0, 0)
+        seen: list[str] = []
+        together(point.move, lambda: seen.append(f"{point}"))
+        return seen[0]
+
+    shown = {f"Point(x={x}, y={y}, name='')" for x in (0, 1) for y in (0, 1)}
+    assert outcomes(program) == shown
+
+
+def test_dataclasses_are_ordered_and_hashed_as_ever() -> None:
+    def program() -> bool:
+        @dataclass(frozen=True)
+        class Empty:
+            pass
+
+        assert Point(0, 1) < Point(0, 2) <= Point(0, 2) != Point(1, 2)
+        assert Point(0, 1) == Point(0, 1, "name")
+        assert Point(0, 1).__eq__(1) is NotImplemented
+        assert hash(Empty()) == hash(Empty())
+        return Empty() == Empty()
+
+    assert outcomes(program) == {True}
+    assert Point.__eq__.__code__.co_filename == "<string>"
