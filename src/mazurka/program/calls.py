@@ -69,11 +69,12 @@ class Calls:
 
     def __init__(self) -> None:
         self.files: set[str] = set()  # of rewritten code
-        self.opaque: dict[str, set[str]] = {}  # calls of what is not, and what they were given
         self.replacements: dict[int, Any] = {}  # by the identity of what is replaced
 
 
 CALLS: Final = Calls()
+
+MIXINS: Final = Mapping.get.__code__.co_filename
 
 # Parts of the standard library that keep nothing to themselves: they work on what they are given,
 # through its methods.
@@ -131,9 +132,9 @@ def callee_for_method(function: Any) -> Any:
     inner = function.__func__
     if type(inner) is LruCache:
         return partial(callee_for_cached(inner), function.__self__)
-    if type(inner) is not FunctionType or is_transparent(inner):
+    if type(inner) is not FunctionType or is_known(function.__self__):
         return function
-    if is_known(function.__self__):
+    if is_transparent(inner) and not is_mixed_in(inner, type(function.__self__)):
         return function
     if shape_of(type(function.__self__)) != NO_CONTAINER:
         return partial(call_method, function)
@@ -155,6 +156,11 @@ def is_transparent(function: FunctionType) -> bool:
     """Whether all that a function does is seen: it is rewritten, or only calls what is."""
     filename = function.__code__.co_filename
     return filename in CALLS.files or filename in GLUE or is_ours(function)
+
+
+def is_mixed_in(function: FunctionType, kind: type) -> bool:
+    """Whether a method of an abstract class calls methods that are not rewritten themselves."""
+    return function.__code__.co_filename == MIXINS and not OBJECTS.is_all_seen(kind)
 
 
 def is_ours(function: Any) -> bool:
@@ -243,11 +249,12 @@ def call_showing(function: Callable[..., Any], *arguments: Any, **named: Any) ->
 
 def call_opaque(function: Callable[..., Any], *arguments: Any, **named: Any) -> object:
     """Call something of which nothing is known."""
-    given = [*arguments, *named.values()]
     owner = getattr(function, "__self__", None)
-    if owner is not None and OBJECTS.is_seen(type(owner)):
-        given.append(owner)
-    for argument in given:
+    if owner is not None and OBJECTS.is_opaque(owner):
+        if type(function) is MethodType:
+            OBJECTS.note_opaque(full_name_of(function), owner)
+        change_all(owner)
+    for argument in [*arguments, *named.values()]:
         kind = type(argument)
         if kind in ATOMS:
             continue
@@ -255,8 +262,7 @@ def call_opaque(function: Callable[..., Any], *arguments: Any, **named: Any) -> 
             OBJECTS.share(argument, "")
             change_all(argument)
         elif OBJECTS.is_shared(argument) and not is_known(argument):
-            label = OBJECTS.record_of(argument).identity.label
-            CALLS.opaque.setdefault(full_name_of(function), set()).add(label)
+            OBJECTS.note_opaque(full_name_of(function), argument)
         OBJECTS.share(argument, "")
     return function(*arguments, **named)
 

@@ -151,13 +151,21 @@ def load_attribute(thing: object, name: str) -> object:
         return load_class_level(thing, name)
     elif way == OF_CLASS:
         return load_from_class(cast(type, thing), name)
-    elif way == OF_MODULE and OBJECTS.is_shared(cast(ModuleType, thing).__dict__):
-        read(cast(ModuleType, thing).__dict__, name)
+    elif way == OF_MODULE:
+        read_in_module(cast(ModuleType, thing).__dict__, name)
     elif way == OF_LOCAL:
         return load_local(thing, name)
     elif way == CACHED:
         return load_cached(thing, name)
     return getattr(thing, name)
+
+
+def read_in_module(namespace: dict[str, object], name: str) -> None:
+    """Functions and classes are not replaced by code that does not even name them."""
+    if OBJECTS.is_shared(namespace) and (
+        name in CHANGEABLE.names or not isinstance(namespace.get(name), (FunctionType, type))
+    ):
+        read(namespace, name)
 
 
 def load_local(thing: object, name: str) -> object:

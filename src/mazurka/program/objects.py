@@ -53,6 +53,16 @@ CACHE: Final = "(cache)"  # where a cached function keeps what stands for its ca
 CALL_COUNT: Final = "(calls)"  # and how often it was called
 
 
+# Modules whose objects do not change, or nobody minds if they do.
+HARMLESS: Final = {
+    "builtins", "concurrent", "datetime", "decimal", "enum", "fractions", "functools", "inspect",
+    "logging", "operator", "pathlib", "re", "types", "typing", "uuid", "warnings",
+}  # fmt: skip
+
+
+ABSTRACT: Final = ("abc", "builtins", "collections.abc", "typing")  # their methods call others
+
+
 class Misjudged(Exception):
     """What an object was taken for was wrong: begin the search anew, and take it for what it is."""
 
@@ -86,6 +96,8 @@ class Contents(Cell):
         if kind < FIRST_ON_PARTS:
             return NO_VIEW
         shape = self.shape
+        if shape == NO_CONTAINER:  # an object of which nothing is known
+            return View(0, False, None)
         if shape == INDEXED or shape == WHOLE or kind == LENGTH:
             return View(len(cast(Any, self.value)), False, None)
         if shape == KEYED:
@@ -138,6 +150,7 @@ class Objects(Memory):
         self.sites: set[tuple[object, int]] = set()  # what is first used there is shared
         self.classes: dict[str, Identity] = {}  # by their names: those made in executions
         self.modules: set[str] = set()  # whose code is rewritten
+        self.opaque: dict[str, set[str]] = {}  # what was used, and which of it is not rewritten
         self.cached: list[Any] = []  # functions with functools.lru_cache that are outside
         self.rooting = False  # whether what is found now is outside
         # Of outside objects, to be put back: by address and attribute, "" for the items.
@@ -373,6 +386,21 @@ class Objects(Memory):
         record = self.here.get(id(thing)) or self.outside.get(id(thing))
         return record is not None and record.owner < 0
 
+    def is_opaque(self, thing: object) -> bool:
+        """Whether an object is shared, but what its class does to it is not seen."""
+        kind = type(thing)
+        return (
+            self.is_shared(thing)
+            and shape_of(kind) == NO_CONTAINER
+            and kind is not LruCache
+            and kind.__module__.partition(".")[0] not in HARMLESS
+            and not isinstance(thing, (type, Thread))
+        )
+
+    def note_opaque(self, name: str, thing: object) -> None:
+        label = self.record_of(thing).identity.label
+        self.opaque.setdefault(name, set()).add(label)
+
     def number_of(self, thing: object) -> int:
         """The id of an object. Addresses differ from one execution to the next; this does not."""
         record = self.record_of(thing)
@@ -390,6 +418,10 @@ class Objects(Memory):
     def is_seen(self, kind: type) -> bool:
         """Whether a class belongs to rewritten code."""
         return kind.__module__ in self.modules
+
+    def is_all_seen(self, kind: type) -> bool:
+        """The same for all that it inherits, too."""
+        return all(self.is_seen(base) or base.__module__ in ABSTRACT for base in kind.__mro__)
 
     # Places
 
@@ -443,6 +475,8 @@ class Objects(Memory):
 
     def save_contents(self, container: object) -> None:
         """The items of a container are about to be changed."""
+        if shape_of(type(container)) == NO_CONTAINER:
+            return  # it cannot be helped
         key = (id(container), "")
         if self.record_of(container).owner == OUTSIDE and key not in self.changes:
             if shape_of(type(container)) == KEYED:

@@ -45,8 +45,8 @@ class OrdinaryCode:
     def warnings(self) -> list[str]:
         """What was not seen."""
         found = [f"not rewritten: {name}: {why}" for name, why in self.code.skipped]
-        for name in sorted(CALLS.opaque):
-            labels = ", ".join(sorted(CALLS.opaque[name]))
+        for name in sorted(OBJECTS.opaque):
+            labels = ", ".join(sorted(OBJECTS.opaque[name]))
             found.append(f"what {name} does to {labels} is not seen: it is not rewritten")
         return found
 
@@ -62,7 +62,7 @@ def ordinary_code(
     """While the body runs, the user's code announces what it does."""
     RUNTIME.memory = OBJECTS
     RUNTIME.callee = callee
-    CALLS.opaque = {}
+    OBJECTS.opaque = {}
     CALLS.replacements = REPLACEMENTS
     STANDARD.steered = steered
     STANDARD.namespace_of = local_namespace
