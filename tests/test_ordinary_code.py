@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache, partial
 from io import StringIO
+from operator import attrgetter, itemgetter
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -518,3 +519,79 @@ def test_classes_of_libraries_are_used_in_any_order(make: Callable[[], Any]) -> 
     result = mazurka.explore(program)
     assert set(result.outcomes) == {True, False}
     assert any("does to table is not seen" in warning for warning in unseen(result))
+
+
+# Iterators and getters
+
+
+@pytest.mark.parametrize("items", [[1, 2], range(1, 3), {1: 1, 2: 2}])
+def test_threads_take_from_an_iterator(items: Any) -> None:
+    def program() -> tuple[int, int]:
+        iterator = iter(items)
+        taken: dict[str, int] = {}
+        together(
+            lambda: taken.update(a=next(iterator)),
+            lambda: taken.update(b=next(iterator)),
+        )
+        return taken["a"], taken["b"]
+
+    assert outcomes(program) == {(1, 2), (2, 1)}
+
+
+def test_iterators_of_itertools_look_at_what_is_there() -> None:
+    def program() -> tuple[int, ...]:
+        first = [1]
+        second: list[int] = []
+        seen: list[int] = []
+        together(lambda: second.append(2), lambda: seen.extend(itertools.chain(first, second)))
+        return tuple(seen)
+
+    assert outcomes(program) == {(1,), (1, 2)}
+
+
+def test_lists_that_are_chained_are_read() -> None:
+    def program() -> int:
+        lists = [[1], [2]]
+        seen: list[int] = []
+
+        def change() -> None:
+            lists[1] = [3]
+
+        together(change, lambda: seen.extend(itertools.chain.from_iterable(lists)))
+        return seen[1]
+
+    assert outcomes(program) == {2, 3}
+
+
+def test_getters_read_attributes_and_items() -> None:
+    def program() -> tuple[int, int]:
+        point = Point(0, 0)
+        table = {"key": 0}
+        seen: list[int] = []
+
+        def change() -> None:
+            point.x = 1
+            table["key"] = 1
+
+        def look() -> None:
+            seen.append(attrgetter("x")(point))
+            seen.append(itemgetter("key")(table))
+
+        together(change, look)
+        return seen[0], seen[1]
+
+    assert outcomes(program) == {(0, 0), (0, 1), (1, 1), (1, 0)}
+
+
+def test_getters_as_keys() -> None:
+    def program() -> int:
+        one, two = Point(0, 1), Point(1, 2)
+
+        def change() -> None:
+            one.x = 2
+
+        seen: list[Point] = []
+        together(change, lambda: seen.append(min([one, two], key=attrgetter("x"))))
+        return seen[0].y
+
+    assert outcomes(program) == {1, 2}

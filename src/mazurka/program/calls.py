@@ -4,10 +4,13 @@ A function that is not rewritten runs as one local step. A container that it is 
 changed by it; other objects that it is given, and that threads share, are reported.
 """
 
+import bisect
 import contextlib
 import copy
 import functools
 import inspect
+import itertools
+import operator
 import typing
 from abc import ABCMeta
 from collections import Counter, OrderedDict, defaultdict, deque
@@ -107,6 +110,8 @@ def callee(function: Any) -> Any:
         return callee_for_wrapper(function)
     elif kind is LruCache:
         return callee_for_cached(function)
+    elif kind in GETTERS:
+        return partial(GETTERS[kind], *function.__reduce__()[1])
     replacement = replacement_for(function)
     if replacement is not None:
         return replacement
@@ -191,8 +196,11 @@ def callee_for_class(kind: Any) -> Any:
     replacement = BUILTINS.get(kind) or replacement_for(kind)
     if replacement is not None:
         return replacement
-    if getattr(kind, "__module__", "") in ("builtins", "collections", "array", "types"):
+    module = getattr(kind, "__module__", "")
+    if module in ("builtins", "collections", "array", "types"):
         return partial(call_reading, kind)
+    if module == "itertools":
+        return partial(make_lazily, kind)
     return kind if OBJECTS.is_seen(kind) else partial(construct, kind)
 
 
@@ -239,6 +247,8 @@ def method(thing: Any, name: str) -> Any:
 
 def call_reading(function: Callable[..., Any], *arguments: Any, **named: Any) -> object:
     """Call something that only reads the containers that it is given."""
+    if "key" in named:
+        named["key"] = callee(named["key"])
     return function(*[items_of(argument) for argument in arguments], **named)
 
 
@@ -295,39 +305,85 @@ def has_attribute(thing: object, name: str) -> bool:
     return load_by_name(thing, name, MISSING) is not MISSING
 
 
+def own(iterator: object) -> object:
+    """A new iterator: if other threads take from it, too, they change it."""
+    OBJECTS.record_of(iterator)
+    return iterator
+
+
+def make_lazily(kind: Any, *items: Any, **named: Any) -> object:
+    """Make an iterator of itertools, which looks at what it is given when it is asked."""
+    return own(kind(*[iterate(each) for each in items], **named))
+
+
+def make_chain(items: Any) -> object:
+    return own(itertools.chain.from_iterable(map(iterate, iterate(items))))
+
+
 def make_enumerate(items: Any, start: int = 0) -> object:
-    return enumerate(iterate(items), start)
+    return own(enumerate(iterate(items), start))
 
 
 def make_zip(*items: Any, **named: Any) -> object:
-    return zip(*[iterate(each) for each in items], **named)  # noqa: B905
+    return own(zip(*[iterate(each) for each in items], **named))  # noqa: B905
 
 
 def make_map(function: Any, *items: Any) -> object:
-    return map(callee(function), *[iterate(each) for each in items])
+    return own(map(callee(function), *[iterate(each) for each in items]))
 
 
 def make_filter(function: Any, items: Any) -> object:
-    return filter(callee(function) if function is not None else truth, iterate(items))
+    return own(filter(callee(function) if function is not None else truth, iterate(items)))
 
 
 def make_iterator(items: Any, *sentinel: Any) -> object:
     if sentinel:
-        return iter(callee(items), *sentinel)
-    return iter(iterate(items))
+        return own(iter(callee(items), *sentinel))
+    found = iter(iterate(items))
+    return found if found is items else own(found)
 
 
 def take_next(items: Any, *default: Any) -> object:
+    if RUNTIME.current is not None and OBJECTS.is_known(items):
+        change_all(items)
     return next(STANDARD.steered(items), *default)
 
 
 def make_reversed(items: Any) -> object:
-    return reversed(items_of(items))
+    return own(reversed(items_of(items)))
+
+
+# What operator.attrgetter and the like do
+
+
+def get_attributes(first: str, *others_and_thing: Any) -> object:
+    *others, thing = others_and_thing
+    found = [load_path(thing, path) for path in (first, *others)]
+    return tuple(found) if others else found[0]
+
+
+def load_path(thing: object, path: str) -> object:
+    for name in path.split("."):
+        thing = load_attribute(thing, name)
+    return thing
+
+
+def get_items(first: object, *others_and_thing: Any) -> object:
+    *others, container = others_and_thing
+    found = [load_item(container, key) for key in (first, *others)]
+    return tuple(found) if others else found[0]
+
+
+GETTERS: Final[dict[type, Callable[..., object]]] = {
+    operator.attrgetter: get_attributes,
+    operator.itemgetter: get_items,
+}
 
 
 READERS: Final = (
     list, tuple, set, frozenset, dict, sorted, sum, min, max, any, all, bytes, bytearray,
-    OrderedDict, Counter, deque, defaultdict, copy.copy,
+    OrderedDict, Counter, deque, defaultdict, copy.copy, bisect.bisect_left, bisect.bisect_right,
+    functools.reduce,
 )  # fmt: skip
 SHOWERS: Final = (str, repr, print, format, ascii, copy.deepcopy)
 HARMLESS: Final = {
@@ -347,6 +403,7 @@ BUILTINS: Final[dict[object, Callable[..., object]]] = {
     iter: make_iterator,
     reversed: make_reversed,
     next: take_next,
+    itertools.chain.from_iterable: make_chain,
     getattr: load_by_name,
     hasattr: has_attribute,
     setattr: store_attribute,

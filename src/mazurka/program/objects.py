@@ -386,6 +386,9 @@ class Objects(Memory):
         record = self.here.get(id(thing)) or self.outside.get(id(thing))
         return record is not None and record.owner < 0
 
+    def is_known(self, thing: object) -> bool:
+        return id(thing) in self.here or id(thing) in self.outside
+
     def is_opaque(self, thing: object) -> bool:
         """Whether an object is shared, but what its class does to it is not seen."""
         kind = type(thing)
