@@ -268,12 +268,11 @@ def call_opaque(function: Callable[..., Any], *arguments: Any, **named: Any) -> 
         kind = type(argument)
         if kind in ATOMS:
             continue
-        if shape_of(kind) != NO_CONTAINER:
-            OBJECTS.share(argument, "")
-            change_all(argument)
-        elif OBJECTS.is_shared(argument) and not is_known(argument):
+        if OBJECTS.is_opaque(argument) and not is_known(argument):
             OBJECTS.note_opaque(full_name_of(function), argument)
         OBJECTS.share(argument, "")
+        if shape_of(kind) != NO_CONTAINER:
+            change_all(argument)
     return function(*arguments, **named)
 
 

@@ -287,7 +287,8 @@ def all_dataclasses() -> list[type]:
     return [
         thing
         for thing in gc.get_objects()
-        if isinstance(thing, type) and "__dataclass_fields__" in vars(thing)
+        # (The `__class__` of a proxy may be anything, and looking at it may do anything.)
+        if issubclass(type(thing), type) and "__dataclass_fields__" in vars(thing)
     ]
 
 
