@@ -2,14 +2,15 @@
 
 import itertools
 import threading
-from collections import ChainMap, UserDict, defaultdict
+from collections import ChainMap, OrderedDict, UserDict, defaultdict
 from collections.abc import Callable, Iterator, MutableMapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache, partial
 from io import StringIO
 from operator import attrgetter, itemgetter
+from types import SimpleNamespace
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -595,3 +596,100 @@ def test_getters_as_keys() -> None:
         return seen[0].y
 
     assert outcomes(program) == {1, 2}
+
+
+# Classes that inherit from C
+
+
+class Bounded(OrderedDict[str, int]):
+    def __init__(self) -> None:
+        super().__init__()
+        self.hits = 0
+
+    def __getitem__(self, key: str) -> int:
+        self.hits += 1
+        return super().__getitem__(key)
+
+    def __setitem__(self, key: str, value: int) -> None:
+        super().__setitem__(key, value)
+        if len(self) > 1:
+            del self[next(iter(self))]
+
+    def __delitem__(self, key: str) -> None:
+        super().__delitem__(key)
+
+    def __len__(self) -> int:
+        return super().__len__()
+
+    def __iter__(self) -> Iterator[str]:
+        return super().__iter__()
+
+
+def test_special_methods_that_call_those_of_a_dict() -> None:
+    def program() -> tuple[int, int]:
+        table = Bounded()
+        errors: list[str] = []
+
+        def put(key: str) -> None:
+            try:
+                table[key] = 1
+            except KeyError:
+                errors.append(key)
+
+        together(lambda: put("a"), lambda: put("b"))
+        return len(table), len(errors)
+
+    assert outcomes(program) == {(1, 0), (1, 1), (0, 0)}
+
+
+class Oops(Exception):
+    hits = 0
+
+
+@pytest.mark.parametrize("make", [Bounded, Oops, partial(SimpleNamespace, hits=0)])
+def test_attributes_of_objects_of_c(make: Callable[[], Any]) -> None:
+    def program() -> int:
+        thing = make()
+
+        def hit() -> None:
+            thing.hits += 1
+
+        together(hit, hit)
+        return int(thing.hits)
+
+    assert outcomes(program) == {1, 2}
+
+
+@pytest.mark.parametrize("kind", ["future", "stack"])
+def test_methods_of_containers_as_callbacks(kind: str) -> None:
+    def program() -> int:
+        done: list[Any] = []
+
+        def close() -> None:
+            with ExitStack() as stack:
+                stack.callback(done.append, 1)
+
+        if kind == "future":
+            future: Future[int] = Future()
+            future.add_done_callback(done.append)
+            together(lambda: future.set_result(1), lambda: done.append(0))
+        else:
+            together(close, lambda: done.append(0))
+        return done.index(0)
+
+    assert outcomes(program) == {0, 1}
+
+
+def test_what_an_earlier_check_left_behind_is_not_looked_at() -> None:
+    def program() -> int:
+        def count() -> None:
+            count.calls += 1  # type: ignore[attr-defined]
+
+        count.calls = 0  # type: ignore[attr-defined]
+        together(count, count)
+        kept.append(count)
+        return int(count.calls)  # type: ignore[attr-defined]
+
+    kept: list[Any] = []
+    assert outcomes(program) == {1, 2}
+    assert not [w for w in mazurka.explore(program).warnings if "test_what_an_earlier" in w]

@@ -239,7 +239,22 @@ def method(thing: Any, name: str) -> Any:
         return partial(call_method, getattr(thing, name))
     if kind is str:
         return partial(call_reading, getattr(thing, name))
+    if name in TAKING_CALLBACKS:
+        return partial(call_with_callback, callee(load_attribute(thing, name)))
     return callee(load_attribute(STANDARD.steered(thing), name))
+
+
+TAKING_CALLBACKS: Final = {"add_done_callback", "callback", "finalize", "push"}
+
+
+def call_with_callback(function: Any, *arguments: Any, **named: Any) -> object:
+    """Call something that keeps functions, to call them later: methods of containers, say."""
+    OBJECTS.share(arguments, "")
+    return function(*[callback(argument) for argument in arguments], **named)
+
+
+def callback(argument: Any) -> Any:
+    return callee(argument) if type(argument) is BuiltinFunctionType else argument
 
 
 # Calls of what is not rewritten

@@ -452,13 +452,30 @@ def call_method(function: Callable[..., Any], *arguments: Any, **named: Any) -> 
     container = cast(Any, function).__self__
     name = cast(Any, function).__name__
     if name in SPECIAL:
-        return SPECIAL[name](container, *arguments)
+        if not is_own(type(container), name):
+            return SPECIAL[name](container, *arguments)
+        announce_special(container, name, arguments)
+        return function(*arguments)
     if name in TAKING_ITEMS:
         arguments = tuple([items_of(argument) for argument in arguments])
     give(container, arguments)
     give(container, tuple(named.values()))
     announce_method(container, name, arguments)
     return function(*arguments, **named)
+
+
+def announce_special(container: object, name: str, arguments: tuple[object, ...]) -> None:
+    """A class that overrides a special method calls the one that it has overridden."""
+    if name == "__getitem__":
+        read_item(container, arguments[0])
+    elif name == "__setitem__":
+        change_item(ITEM_SET, container, arguments[0], arguments[1])
+    elif name == "__delitem__":
+        change_item(ITEM_DELETE, container, arguments[0], None)
+    elif name == "__len__":
+        read_length(container)
+    else:
+        read_all(container)
 
 
 def announce_method(container: object, name: str, arguments: tuple[object, ...]) -> None:

@@ -98,17 +98,16 @@ class Contents(Cell):
         shape = self.shape
         if shape == NO_CONTAINER:  # an object of which nothing is known
             return View(0, False, None)
+        length = plain_length(self.value)
         if shape == INDEXED or shape == WHOLE or kind == LENGTH:
-            return View(len(cast(Any, self.value)), False, None)
+            return View(length, False, None)
+        if kind == CHANGE_WHOLE:
+            return View(length, False, {self.number_of(each) for each in plain_items(self.value)})
         if shape == KEYED:
             mapping = cast(dict[object, object], self.value)
-            if kind == CHANGE_WHOLE:
-                return View(len(mapping), False, {self.number_of(each) for each in mapping})
-            return View(len(mapping), item >= 0 and key in mapping, None)
+            return View(length, item >= 0 and dict.__contains__(mapping, key), None)
         elements = cast(set[object], self.value)
-        if kind == CHANGE_WHOLE:
-            return View(len(elements), False, {self.number_of(each) for each in elements})
-        return View(len(elements), item >= 0 and key in elements, None)
+        return View(length, item >= 0 and set.__contains__(elements, key), None)
 
     def number_of(self, key: object) -> int:
         """The number of an item by its key; -1 for a key that cannot be told from others, as its
@@ -371,7 +370,7 @@ class Objects(Memory):
                 self.share(key, "")
                 self.share(value, label)
         elif shape != NO_CONTAINER:
-            for value in list(cast(list[object], thing)):
+            for value in plain_items(thing):
                 self.share(value, label)
         if self.rooting and not self.is_seen(type(thing)) and type(thing) is not LruCache:
             return  # what hangs on it is found when it is used
@@ -485,7 +484,7 @@ class Objects(Memory):
             if shape_of(type(container)) == KEYED:
                 items: object = list(dict.items(cast(dict[object, object], container)))
             else:
-                items = list(cast(list[object], container))
+                items = plain_items(container)
             self.changes[key] = (container, items)
 
     def put_back(self) -> None:
@@ -511,6 +510,27 @@ def relabel(identity: Identity, label: str) -> None:
         RUNTIME.locations[location].label = label_of_field(identity, name)
     if identity.contents >= 0:
         RUNTIME.locations[identity.contents].label = label
+
+
+def plain_length(container: object) -> int:
+    """The length of a container, whatever its class says."""
+    if isinstance(container, dict):
+        return dict.__len__(container)
+    if isinstance(container, list):
+        return list.__len__(container)
+    for kind in CONTAINERS:
+        if isinstance(container, kind):
+            length: int = kind.__len__(container)
+            return length
+    raise AssertionError("it is none of the containers")
+
+
+def plain_items(container: object) -> list[object]:
+    """The items of a container, or its keys, whatever its class says."""
+    for kind in CONTAINERS:
+        if isinstance(container, kind):
+            return list(kind.__iter__(container))
+    raise AssertionError("it is none of the containers")
 
 
 def number_from(name: str) -> int:
@@ -599,6 +619,7 @@ def rebuilt(container: Any, items: list[Any]) -> Any:
     return bytearray(items)
 
 
+CONTAINERS: Final[tuple[Any, ...]] = (dict, list, set, deque, bytearray, array)
 SHAPES: Final[dict[type, int]] = {}
 SLOTS: Final[dict[type, tuple[str, ...]]] = {}
 MEMORY: Final[dict[type, bool]] = {}
