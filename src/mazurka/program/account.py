@@ -45,6 +45,7 @@ from mazurka.core.result import (
     Step,
 )
 from mazurka.program import runtime
+from mazurka.program.life import Life
 from mazurka.program.objects import MISSING
 from mazurka.program.runtime import RUNTIME
 from mazurka.program.source import assigned_name, place, raised_at, source_line
@@ -333,10 +334,17 @@ def thread_order(event: Event) -> list[int]:
     return family_order(RUNTIME.threads[event.thread])
 
 
+def function_name(thread: Thread) -> str:
+    function = thread.function
+    if isinstance(function, Life):
+        return str(function.thread.name)
+    return getattr(function, "__name__", "thread")
+
+
 def thread_names() -> dict[int, str]:
     """A thread is called like its function, numbered where several threads share it."""
     threads = sorted(RUNTIME.live, key=family_order)
-    functions = [getattr(thread.function, "__name__", "thread") for thread in threads]
+    functions = [function_name(thread) for thread in threads]
     totals = Counter(functions)
     seen: Counter[str] = Counter()
     names = {}

@@ -67,7 +67,8 @@ class Calls:
         self.files: set[str] = set()  # of rewritten code
         self.opaque: dict[str, set[str]] = {}  # calls of what is not, and what they were given
         self.replacements: dict[int, Any] = {}  # by the identity of what is replaced
-        self.steered: Callable[[Any], Any] = itself
+        self.steered: Callable[[Any], Any] = itself  # maps real locks and queues to models
+        self.steered_types: set[type] = set()
 
 
 def itself(thing: Any) -> Any:
@@ -114,7 +115,7 @@ def callee_for_method(function: Any) -> Any:
     inner = function.__func__
     if type(inner) is not FunctionType or inner.__code__.co_filename in CALLS.files:
         return function
-    if is_known(function.__self__):
+    if is_known(type(function.__self__)):
         return function
     if shape_of(type(function.__self__)) != NO_CONTAINER:
         return partial(call_method, function)
@@ -122,13 +123,20 @@ def callee_for_method(function: Any) -> Any:
     return partial(call_opaque, function) if replacement is None else replacement
 
 
-def is_known(thing: object) -> bool:
-    """Whether an object is a model of something, which announces what it does by itself."""
-    kind = thing if isinstance(thing, type) else type(thing)
-    return any(
-        base.__module__ in ("threading", "queue") or base.__module__.startswith("mazurka.")
-        for base in kind.__mro__
-    )
+KNOWN: Final[dict[type, bool]] = {}
+
+
+def is_known(kind: type) -> bool:
+    """Whether objects of a class are models of something, and announce by themselves what they do
+    and what they are given."""
+    known = KNOWN.get(kind)
+    if known is None:
+        known = any(
+            base.__module__ in ("threading", "queue") or base.__module__.startswith("mazurka.")
+            for base in kind.__mro__
+        )
+        KNOWN[kind] = known
+    return known
 
 
 def is_ours(function: Any) -> bool:
@@ -159,7 +167,7 @@ def callee_for_class(kind: Any) -> Any:
         return replacement
     if getattr(kind, "__module__", "") in ("builtins", "collections", "array", "types"):
         return partial(call_reading, kind)
-    return kind if OBJECTS.is_seen(kind) else partial(construct, kind)
+    return kind if OBJECTS.is_seen(kind) or is_known(kind) else partial(construct, kind)
 
 
 def construct(kind: Any, *arguments: Any, **named: Any) -> object:
@@ -197,7 +205,9 @@ def method(thing: Any, name: str) -> Any:
         return partial(call_method, getattr(thing, name))
     if kind is str:
         return partial(call_reading, getattr(thing, name))
-    return callee(load_attribute(CALLS.steered(thing), name))
+    if kind in CALLS.steered_types:
+        thing = CALLS.steered(thing)
+    return callee(load_attribute(thing, name))
 
 
 # Calls of what is not rewritten
@@ -226,7 +236,7 @@ def call_opaque(function: Callable[..., Any], *arguments: Any, **named: Any) -> 
         if shape_of(kind) != NO_CONTAINER:
             OBJECTS.share(argument, "")
             change_all(argument)
-        elif OBJECTS.is_shared(argument) and not is_known(argument):
+        elif OBJECTS.is_shared(argument) and not is_known(kind):
             label = OBJECTS.record_of(argument).identity.label
             CALLS.opaque.setdefault(full_name_of(function), set()).add(label)
         OBJECTS.share(argument, "")
@@ -315,7 +325,9 @@ BUILTINS: Final[dict[object, Callable[..., object]]] = {
 
 def entered(manager: Any) -> Any:
     """What a `with` statement enters."""
-    return manager if RUNTIME.current is None else CALLS.steered(manager)
+    if RUNTIME.current is None or type(manager) not in CALLS.steered_types:
+        return manager
+    return CALLS.steered(manager)
 
 
 def matched(subject: Any) -> Any:

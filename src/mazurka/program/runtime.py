@@ -109,6 +109,7 @@ class Runtime(Registry):
         super().__init__()
         self.current: Thread | None = None  # the running thread; None outside an execution
         self.epoch = 0
+        self.explorer = 0  # the OS thread that runs all executions
         self.at_begin: Callable[..., object] = do_nothing  # called before each execution
         self.hub: Any = None  # the greenlet of the search; None when nothing is explored
         self.resume_hub: Any = None

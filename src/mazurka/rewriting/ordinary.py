@@ -8,7 +8,7 @@ from mazurka.program.fields import CHANGEABLE, LOCALS
 from mazurka.program.objects import OBJECTS
 from mazurka.program.runtime import RUNTIME
 from mazurka.rewriting.instrument import Instrumentation, instrumented
-from mazurka.standard import REPLACEMENTS, local_namespace, steered
+from mazurka.standard import REPLACEMENTS, STEERED_TYPES, local_namespace, steered
 
 
 class OrdinaryCode:
@@ -63,6 +63,7 @@ def ordinary_code(
     CALLS.opaque = {}
     CALLS.replacements = REPLACEMENTS
     CALLS.steered = steered
+    CALLS.steered_types = STEERED_TYPES
     LOCALS.namespace_of = local_namespace
     try:
         with instrumented(HOOKS, instrument) as code:

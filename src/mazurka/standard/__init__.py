@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
+from mazurka.program.life import in_execution
 from mazurka.program.runtime import RUNTIME
 from mazurka.program.thread import do_nothing
 from mazurka.standard import chance, clock, executors, locals, locks, queues, threads
@@ -25,7 +26,6 @@ from mazurka.standard.steering import (
     MODEL,
     Maker,
     Patch,
-    in_execution,
     kept_model,
     not_in_execution,
     patched,
@@ -60,6 +60,9 @@ MAKERS: dict[type, Maker] = {
 }
 
 
+STEERED_TYPES: set[type] = {*MAKERS, threading.Condition}
+
+
 def steered(instance: Any) -> Any:
     """The model of a real lock or simple queue in an execution; any other object as it is."""
     kind = type(instance)
@@ -83,7 +86,7 @@ def steered_standard_library() -> Iterator[None]:
         CHECK.fresh.clear()
         threading.excepthook = hook
 
-    CHECK.explorer = get_ident()
+    RUNTIME.explorer = get_ident()
     RUNTIME.at_begin = begin
     try:
         with older_objects_frozen(), patched([*PATCHES, *import_patches()]):

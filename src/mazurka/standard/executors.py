@@ -12,10 +12,11 @@ from queue import Empty
 from types import SimpleNamespace
 from typing import Any
 
+from mazurka.program.life import in_execution, new_hash, own
 from mazurka.program.runtime import RUNTIME
 from mazurka.program.sync import Queue
 from mazurka.standard import queues
-from mazurka.standard.steering import MISSING, Patch, in_execution, new_hash, own
+from mazurka.standard.steering import MISSING, Patch
 
 HASH = "_mazurka_hash"
 

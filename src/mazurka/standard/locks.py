@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from mazurka.program import sync
+from mazurka.program.life import in_execution
 from mazurka.standard.steering import (
     CHECK,
     MODEL,
     OWN_CODE,
     Patch,
     delegations,
-    in_execution,
     kept_model,
     making,
     real_model,
