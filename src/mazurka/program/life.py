@@ -138,7 +138,7 @@ def begin_life(thread: Any, hook_takes: Callable[[BaseException, Any], bool]) ->
 
 
 def make_thread(
-    thread: Any, target: Any, name: str | None, args: Any, kwargs: Any, daemon: bool
+    thread: Any, target: Any, name: str | None, args: Any, kwargs: Any, daemon: bool | None
 ) -> None:
     """What a `threading.Thread` has in an execution before it is started."""
     attributes = thread.__dict__
@@ -146,9 +146,19 @@ def make_thread(
     attributes["_args"] = args
     attributes["_kwargs"] = {} if kwargs is None else kwargs
     attributes["_name"] = new_name(target) if name is None else str(name)
-    attributes["_daemonic"] = daemon
+    attributes["_daemonic"] = is_daemon() if daemon is None else daemon
     attributes["_initialized"] = True
     attributes[HASH] = new_hash()
+
+
+def is_daemon() -> bool:
+    """Whether the running thread is a daemon, and so are those that it makes."""
+    current = own().thread
+    if current is not None:
+        return bool(current._daemonic)
+    return (
+        RUNTIME.current is not None and RUNTIME.current.id != 0
+    )  # one that threading has not made
 
 
 def new_name(target: object) -> str:

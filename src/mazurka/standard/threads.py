@@ -69,8 +69,6 @@ def initialise(
         original_init(self, group, target, name, args, kwargs, daemon=daemon)
         return
     assert group is None, "group argument must be None for now"
-    if daemon is None:
-        daemon = current_thread().daemon
     make_thread(self, target, name, args, kwargs, daemon)
 
 
