@@ -274,11 +274,11 @@ def replay(
     try:
         with guarded(step_limit), steered_standard_library():
             execution.follow(schedule)
-        if not execution.failed:
-            raise NoLongerFails(
-                f"the schedule fits the program, but there is no {schedule.failure} any more"
-            )
-        return execution.failure()
+            if not execution.failed:
+                raise NoLongerFails(
+                    f"the schedule fits the program, but there is no {schedule.failure} any more"
+                )
+            return execution.failure()  # runs it again
     finally:
         RUNTIME.close()
 

@@ -13,7 +13,6 @@ import threading
 from _thread import get_ident
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import ModuleType
 from typing import Any
 
 from mazurka.program.runtime import RUNTIME
@@ -42,12 +41,13 @@ PATCHES: list[Patch] = [
     *chance.PATCHES,
 ]
 
-# The functions and types that modules may have imported by name, by identity -> what to call
-# instead. The originals are listed too, so that nothing else gets their identity.
+# The functions and types that modules may have imported by name, and the functions of bound methods
+# that they may have kept, by identity -> what to call instead. The originals are listed too, so
+# that nothing else gets their identity.
 ORIGINALS: list[tuple[Any, Any]] = [
     (getattr(owner, name), replacement)
     for owner, name, replacement in PATCHES
-    if isinstance(owner, ModuleType) and callable(replacement) and hasattr(owner, name)
+    if callable(replacement) and hasattr(owner, name)
 ]
 ORIGINALS.append((locks.REAL_LOCK, locks.Lock))
 REPLACEMENTS: dict[int, Any] = {id(original): replacement for original, replacement in ORIGINALS}

@@ -14,6 +14,7 @@ from mazurka.program.runtime import RUNTIME, Cancelled, SharedObject, Stuck
 from mazurka.program.sync import in_time
 from mazurka.program.thread import Thread
 from mazurka.standard.steering import (
+    CHECK,
     MISSING,
     Patch,
     in_execution,
@@ -24,7 +25,6 @@ from mazurka.standard.steering import (
 
 LIFE = "_mazurka_life"
 HASH = "_mazurka_hash"
-BEFORE = "_mazurka_before"  # the attributes of a thread that was made outside, before it ran
 
 original_init: Callable[..., None] = threading.Thread.__init__
 original_start = threading.Thread.start
@@ -161,8 +161,16 @@ def start(self: Any) -> None:
 
 def begin_afresh(thread: Any) -> None:
     """A thread that was made outside is run in many executions, and `run` lets go of its target."""
-    before = thread.__dict__.setdefault(BEFORE, dict(thread.__dict__))
-    thread.__dict__.update(before)
+
+    def put_back() -> None:
+        thread.__dict__.clear()
+        thread.__dict__.update(before)
+
+    if id(thread) not in CHECK.models:
+        CHECK.models[id(thread)] = thread, dict(thread.__dict__)
+        CHECK.undo.append(put_back)
+    before = CHECK.models[id(thread)][1]
+    put_back()
 
 
 def join(self: Any, timeout: float | None = None) -> None:
