@@ -17,8 +17,7 @@ from typing import Any
 
 from mazurka.program.runtime import RUNTIME
 from mazurka.program.thread import do_nothing
-from mazurka.standard import chance, clock, executors, locals, locks, queues, threads
-from mazurka.standard.locals import local_namespace as local_namespace
+from mazurka.standard import chance, clock, executors, locks, queues, thread_locals, threads
 from mazurka.standard.steering import (
     CHECK,
     MODEL,
@@ -30,12 +29,13 @@ from mazurka.standard.steering import (
     patched,
     real_model,
 )
+from mazurka.standard.thread_locals import local_namespace as local_namespace
 
 PATCHES: list[Patch] = [
     *locks.PATCHES,
     *queues.PATCHES,
     *threads.PATCHES,
-    *locals.PATCHES,
+    *thread_locals.PATCHES,
     *executors.PATCHES,
     *clock.PATCHES,
     *chance.PATCHES,
@@ -92,9 +92,7 @@ def steered_standard_library() -> Iterator[None]:
         RUNTIME.at_begin = do_nothing
         threading.excepthook = hook
         logger.removeFilter(silent)
-        for undo in CHECK.undo:
-            undo()
-        CHECK.__init__()  # type: ignore[misc]
+        CHECK.close()
 
 
 @contextmanager
