@@ -10,8 +10,8 @@ from typing import Any
 from mazurka.core.operation import LOAD, STORE, TIMED_WAIT
 from mazurka.core.result import MazurkaError
 from mazurka.program.primitives import Handle, spawn
-from mazurka.program.runtime import RUNTIME, Cancelled, SharedObject, Stuck
-from mazurka.program.sync import in_time
+from mazurka.program.runtime import RUNTIME, Cancelled, Stuck
+from mazurka.program.sync import Ended, in_time
 from mazurka.program.thread import Thread
 from mazurka.standard.steering import (
     CHECK,
@@ -36,13 +36,6 @@ original_properties: Any = {
     name: vars(threading.Thread)[name] for name in ("ident", "native_id", "daemon")
 }
 real_main_thread = threading.main_thread()
-
-
-class Ended(SharedObject):
-    """Whether a thread has ended: what `is_alive` and a join with a timeout look at."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(False, name)
 
 
 class Life:
