@@ -313,7 +313,7 @@ class Event(SharedObject):
 
 
 class Ended(SharedObject):
-    """Whether a thread of `threading` has ended: `is_alive` and a join with a timeout look at it."""
+    """Whether a thread of `threading` has ended: what `is_alive` and a timed join look at."""
 
     def __init__(self, name: str) -> None:
         super().__init__(False, name)
