@@ -112,13 +112,14 @@ def initialise(
     daemon: bool | None = None,
 ) -> None:
     if in_execution():
-        self.__dict__[HASH] = new_hash()
         if name is None:
             name = new_name(target)
         if daemon is None:
             daemon = current_thread().daemon
         with not_in_execution():  # what it keeps for real threads need not be modelled
             original_init(self, group, target, name, args, kwargs, daemon=daemon)
+        # Not before: a set in threading would fill with threads of many executions, all alike.
+        self.__dict__[HASH] = new_hash()
     else:
         original_init(self, group, target, name, args, kwargs, daemon=daemon)
 
