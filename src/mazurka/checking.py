@@ -438,11 +438,11 @@ def follow(program: Callable[[], object], schedule: Schedule, step_limit: float)
                 for _ in range(2):  # so that it is known what is there before an execution
                     execution.run(0, [], [])
             execution.follow(schedule)
-        if not execution.failed:
-            raise NoLongerFails(
-                f"the schedule fits the program, but there is no {schedule.failure} any more"
-            )
-        return execution.failure()
+            if not execution.failed:
+                raise NoLongerFails(
+                    f"the schedule fits the program, but there is no {schedule.failure} any more"
+                )
+            return execution.failure()  # runs it again
     finally:
         RUNTIME.close()
 

@@ -115,12 +115,14 @@ def callee_for_method(function: Any) -> Any:
     inner = function.__func__
     if type(inner) is not FunctionType or inner.__code__.co_filename in CALLS.files:
         return function
+    replacement = replacement_for(inner)  # of a method that was taken before the check
+    if replacement is not None:
+        return partial(replacement, function.__self__)
     if is_known(type(function.__self__)):
         return function
     if shape_of(type(function.__self__)) != NO_CONTAINER:
         return partial(call_method, function)
-    replacement = replacement_for(function)
-    return partial(call_opaque, function) if replacement is None else replacement
+    return partial(call_opaque, function)
 
 
 KNOWN: Final[dict[type, bool]] = {}

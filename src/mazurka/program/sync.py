@@ -312,6 +312,13 @@ class Event(SharedObject):
         return in_time(cast(bool, RUNTIME.perform(TIMED_WAIT, self, None, None)), timeout)
 
 
+class Ended(SharedObject):
+    """Whether a thread of `threading` has ended: what `is_alive` and a timed join look at."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(False, name)
+
+
 # The states of a barrier, and of the gate that holds back the threads of one round.
 FILLING = "filling"
 ACTING = "acting"  # all have come; the last one runs the action

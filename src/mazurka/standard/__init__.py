@@ -13,14 +13,12 @@ import threading
 from _thread import get_ident
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import ModuleType
 from typing import Any
 
 from mazurka.program.life import in_execution
 from mazurka.program.runtime import RUNTIME
 from mazurka.program.thread import do_nothing
-from mazurka.standard import chance, clock, executors, locals, locks, queues, threads
-from mazurka.standard.locals import local_namespace as local_namespace
+from mazurka.standard import chance, clock, executors, locks, queues, thread_locals, threads
 from mazurka.standard.steering import (
     CHECK,
     MODEL,
@@ -31,23 +29,25 @@ from mazurka.standard.steering import (
     patched,
     real_model,
 )
+from mazurka.standard.thread_locals import local_namespace as local_namespace
 
 PATCHES: list[Patch] = [
     *locks.PATCHES,
     *queues.PATCHES,
     *threads.PATCHES,
-    *locals.PATCHES,
+    *thread_locals.PATCHES,
     *executors.PATCHES,
     *clock.PATCHES,
     *chance.PATCHES,
 ]
 
-# The functions and types that modules may have imported by name, by identity -> what to call
-# instead. The originals are listed too, so that nothing else gets their identity.
+# The functions and types that modules may have imported by name, and the functions of bound methods
+# that they may have kept, by identity -> what to call instead. The originals are listed too, so
+# that nothing else gets their identity.
 ORIGINALS: list[tuple[Any, Any]] = [
     (getattr(owner, name), replacement)
     for owner, name, replacement in PATCHES
-    if isinstance(owner, ModuleType) and callable(replacement) and hasattr(owner, name)
+    if callable(replacement) and hasattr(owner, name)
 ]
 ORIGINALS.append((locks.REAL_LOCK, locks.Lock))
 REPLACEMENTS: dict[int, Any] = {id(original): replacement for original, replacement in ORIGINALS}
@@ -95,9 +95,7 @@ def steered_standard_library() -> Iterator[None]:
         RUNTIME.at_begin = do_nothing
         threading.excepthook = hook
         logger.removeFilter(silent)
-        for undo in CHECK.undo:
-            undo()
-        CHECK.__init__()  # type: ignore[misc]
+        CHECK.close()
 
 
 @contextmanager

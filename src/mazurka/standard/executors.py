@@ -47,6 +47,17 @@ class WorkQueue:
         return item
 
 
+class WorkersAtExit:
+    """The workers that Python ends at its exit: those of an execution are not among them."""
+
+    def __setitem__(self, worker: Any, queue: Any) -> None:
+        if not in_execution():
+            real_workers_at_exit[worker] = queue
+
+
+real_workers_at_exit: Any = real_pools._threads_queues
+
+
 def new_work_queue() -> Any:
     return WorkQueue() if in_execution() else queues.REAL_SIMPLE_QUEUE()
 
@@ -92,7 +103,7 @@ class SilentWhenCancelled(logging.Filter):
 PATCHES = [
     Patch(pools, "queue", SimpleNamespace(SimpleQueue=new_work_queue, Empty=Empty)),
     Patch(pools, "weakref", SimpleNamespace(ref=reference)),
-    Patch(pools, "_threads_queues", weakref.WeakKeyDictionary()),
+    Patch(pools, "_threads_queues", WorkersAtExit()),
     # It guards against the exit of the interpreter, which is not part of an execution.
     Patch(pools, "_global_shutdown_lock", nullcontext()),
     Patch(pools.ThreadPoolExecutor, "_counter", staticmethod(number)),

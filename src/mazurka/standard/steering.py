@@ -52,6 +52,15 @@ class Check:
         self.fresh: dict[int, tuple[object, Any]] = {}  # of real locks made in this execution
         self.undo: list[Callable[[], None]] = []  # what puts instances back
 
+    def close(self) -> None:
+        """The check is over."""
+        for undo in self.undo:
+            undo()
+        self.undo.clear()
+        self.models.clear()
+        self.fresh.clear()
+        self.explorer = 0
+
 
 CHECK = Check()
 

@@ -20,7 +20,7 @@ from mazurka.program.life import (
 from mazurka.program.primitives import Handle, spawn
 from mazurka.program.runtime import RUNTIME
 from mazurka.program.thread import Thread
-from mazurka.standard.steering import MISSING, Patch
+from mazurka.standard.steering import CHECK, MISSING, Patch
 
 BEFORE = "_mazurka_before"  # the attributes of a thread that was made outside, before it ran
 
@@ -88,8 +88,16 @@ def start(self: Any) -> None:
 
 def begin_afresh(thread: Any) -> None:
     """A thread that was made outside is run in many executions, and `run` lets go of its target."""
-    before = thread.__dict__.setdefault(BEFORE, dict(thread.__dict__))
-    thread.__dict__.update(before)
+
+    def put_back() -> None:
+        thread.__dict__.clear()
+        thread.__dict__.update(before)
+
+    if id(thread) not in CHECK.models:
+        CHECK.models[id(thread)] = thread, dict(thread.__dict__)
+        CHECK.undo.append(put_back)
+    before = CHECK.models[id(thread)][1]
+    put_back()
 
 
 def join(self: Any, timeout: float | None = None) -> None:
