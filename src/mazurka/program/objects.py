@@ -370,8 +370,7 @@ class Objects(Memory):
     def field_location(self, identity: Identity, name: str) -> int:
         location = identity.fields.get(name, -1)
         if location < 0:
-            label = identity.label if name == VALUE else f"{identity.label}.{name}".lstrip(".")
-            location = new_location(f"{identity.name}.{name}", label)
+            location = new_location(f"{identity.name}.{name}", identity, name)
             identity.fields[name] = location
         return location
 
@@ -385,7 +384,7 @@ class Objects(Memory):
             contents = Contents(container, shape_of(type(container)))
             identity = record.identity
             if identity.contents < 0:
-                identity.contents = new_location(identity.name, identity.label)
+                identity.contents = new_location(identity.name, identity, "")
             contents.location = identity.contents
             contents.known = RUNTIME.locations[contents.location]
             record.contents = contents
@@ -425,8 +424,15 @@ def name_of_class(kind: type) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-def new_location(name: str, label: str) -> int:
-    RUNTIME.locations.append(Location(name, label, "", -1))
+def new_location(name: str, owner: Identity, field: str) -> int:
+    label = f"{owner.label}.{field}".strip(".")
+    if field == VALUE:  # a closure variable, which is what its one field is
+        field = ""
+        label = owner.label
+    location = Location(name, label, "", -1)
+    location.owner = owner
+    location.field = field
+    RUNTIME.locations.append(location)
     return len(RUNTIME.locations) - 1
 
 
