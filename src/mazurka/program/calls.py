@@ -65,6 +65,8 @@ class Calls:
 
     def __init__(self) -> None:
         self.files: set[str] = set()  # of rewritten code
+        self.skipped: dict[int, str] = {}  # functions there that are not, by the id of their code
+        self.skipped_calls: set[str] = set()  # those that were called
         self.opaque: dict[str, set[str]] = {}  # calls of what is not, and what they were given
         self.replacements: dict[int, Any] = {}  # by the identity of what is replaced
         self.steered: Callable[[Any], Any] = itself  # maps real locks and queues to models
@@ -84,7 +86,7 @@ def callee(function: Any) -> Any:
         return function
     kind = type(function)
     if kind is FunctionType:
-        if function.__code__.co_filename in CALLS.files or is_ours(function):
+        if is_rewritten(function) or is_ours(function):
             return function
     elif kind is MethodType:
         return callee_for_method(function)
@@ -106,6 +108,16 @@ def callee(function: Any) -> Any:
     return function  # an object with a __call__ of its own
 
 
+def is_rewritten(function: Any) -> bool:
+    code = function.__code__
+    if code.co_filename not in CALLS.files:
+        return False
+    if CALLS.skipped and id(code) in CALLS.skipped:
+        CALLS.skipped_calls.add(CALLS.skipped[id(code)])
+        return False
+    return True
+
+
 def replacement_for(function: object) -> Callable[..., object] | None:
     found: Callable[..., object] | None = CALLS.replacements.get(id(function))
     return found
@@ -113,7 +125,7 @@ def replacement_for(function: object) -> Callable[..., object] | None:
 
 def callee_for_method(function: Any) -> Any:
     inner = function.__func__
-    if type(inner) is not FunctionType or inner.__code__.co_filename in CALLS.files:
+    if type(inner) is not FunctionType or is_rewritten(inner):
         return function
     replacement = replacement_for(inner)  # of a method that was taken before the check
     if replacement is not None:

@@ -27,6 +27,7 @@ class OrdinaryCode:
             return False
         self.functions = len(self.code.codes)
         CALLS.files = {code.co_filename for code in self.code.codes}
+        CALLS.skipped = {id: text for id, (_, text) in self.code.skipped_codes.items()}
         CHANGEABLE.set_names(self.code.stored, self.code.is_dynamic)
         self.name_what_is_there()
         return True
@@ -43,7 +44,7 @@ class OrdinaryCode:
 
     def warnings(self) -> list[str]:
         """What was not seen."""
-        found = [f"not rewritten: {name}: {why}" for name, why in self.code.skipped]
+        found = [f"what {text} does is not seen" for text in sorted(CALLS.skipped_calls)]
         for name in sorted(CALLS.opaque):
             labels = ", ".join(sorted(CALLS.opaque[name]))
             found.append(f"what {name} does to {labels} is not seen: it is not rewritten")
@@ -61,6 +62,7 @@ def ordinary_code(
     """While the body runs, the user's code announces what it does."""
     RUNTIME.memory = OBJECTS
     CALLS.opaque = {}
+    CALLS.skipped_calls = set()
     CALLS.replacements = REPLACEMENTS
     CALLS.steered = steered
     CALLS.steered_types = STEERED_TYPES
