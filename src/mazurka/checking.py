@@ -458,13 +458,15 @@ def run_schedule(execution: PythonExecution, schedule: Schedule, step_limit: flo
             if RUNTIME.memory is not None:
                 for _ in range(2):  # so that it is known what is there before an execution
                     execution.run(0, [], [])
+            RUNTIME.refreshing = True  # the schedule has the names that things had in its run
             execution.follow(schedule)
             if not execution.failed:
                 raise NoLongerFails(
                     f"the schedule fits the program, but there is no {schedule.failure} any more"
                 )
-            return execution.failure()  # runs it again
+            return execution.failure()  # which runs the program once more
     finally:
+        RUNTIME.refreshing = False
         RUNTIME.close()
 
 

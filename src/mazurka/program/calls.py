@@ -4,10 +4,14 @@ A function that is not rewritten runs as one local step. A container that it is 
 changed by it; other objects that it is given, and that threads share, are reported.
 """
 
+import contextlib
 import copy
 import functools
+import inspect
+import typing
+from abc import ABCMeta
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from types import (
     BuiltinFunctionType,
@@ -19,6 +23,7 @@ from types import (
 )
 from typing import Any, Final
 
+from mazurka.program.caches import cache_method, call_cached
 from mazurka.program.containers import (
     call_method,
     change_all,
@@ -39,6 +44,7 @@ from mazurka.program.containers import (
     unpack,
 )
 from mazurka.program.fields import (
+    STANDARD,
     closure_cell,
     delete_attribute,
     delete_closure,
@@ -54,10 +60,8 @@ from mazurka.program.fields import (
     store_global,
     store_plainly,
 )
-from mazurka.program.objects import ATOMS, MISSING, NO_CONTAINER, OBJECTS, shape_of
+from mazurka.program.objects import ATOMS, MISSING, NO_CONTAINER, OBJECTS, LruCache, shape_of
 from mazurka.program.runtime import RUNTIME
-
-LruCache: Final = type(functools.lru_cache(lambda: None))
 
 
 class Calls:
@@ -69,15 +73,19 @@ class Calls:
         self.skipped_calls: set[str] = set()  # those that were called
         self.opaque: dict[str, set[str]] = {}  # calls of what is not, and what they were given
         self.replacements: dict[int, Any] = {}  # by the identity of what is replaced
-        self.steered: Callable[[Any], Any] = itself  # maps real locks and queues to models
-        self.steered_types: set[type] = set()
-
-
-def itself(thing: Any) -> Any:
-    return thing
 
 
 CALLS: Final = Calls()
+
+# Parts of the standard library that keep nothing to themselves: they work on what they are given,
+# through its methods.
+GLUE: Final = {
+    function.__code__.co_filename
+    for function in (
+        ABCMeta.register, Mapping.get, contextlib.contextmanager, functools.wraps, inspect.isclass,
+        typing.cast,
+    )
+}  # fmt: skip
 
 
 def callee(function: Any) -> Any:
@@ -86,7 +94,7 @@ def callee(function: Any) -> Any:
         return function
     kind = type(function)
     if kind is FunctionType:
-        if is_rewritten(function) or is_ours(function):
+        if is_transparent(function):
             return function
     elif kind is MethodType:
         return callee_for_method(function)
@@ -99,7 +107,7 @@ def callee(function: Any) -> Any:
     elif kind is MethodWrapperType or kind is WrapperDescriptorType:
         return callee_for_wrapper(function)
     elif kind is LruCache:
-        return partial(call_cached, function)
+        return callee_for_cached(function)
     replacement = replacement_for(function)
     if replacement is not None:
         return replacement
@@ -123,9 +131,19 @@ def replacement_for(function: object) -> Callable[..., object] | None:
     return found
 
 
+def callee_for_cached(function: Any) -> Any:
+    """A function with a cache; one that is not rewritten always gives the same, one would hope."""
+    inner = function.__wrapped__
+    if type(inner) is FunctionType and is_transparent(inner):
+        return partial(call_cached, inner, function)
+    return function
+
+
 def callee_for_method(function: Any) -> Any:
     inner = function.__func__
-    if type(inner) is not FunctionType or is_rewritten(inner):
+    if type(inner) is LruCache:
+        return partial(callee_for_cached(inner), function.__self__)
+    if type(inner) is not FunctionType or is_transparent(inner):
         return function
     replacement = replacement_for(inner)  # of a method that was taken before the check
     if replacement is not None:
@@ -146,11 +164,17 @@ def is_known(kind: type) -> bool:
     known = KNOWN.get(kind)
     if known is None:
         known = any(
-            base.__module__ in ("threading", "queue") or base.__module__.startswith("mazurka.")
+            base.__module__ in ("threading", "queue")
+            or base.__module__.startswith(("mazurka.", "concurrent.futures."))
             for base in kind.__mro__
         )
         KNOWN[kind] = known
     return known
+
+
+def is_transparent(function: FunctionType) -> bool:
+    """Whether all that a function does is seen: it is rewritten, or only calls what is."""
+    return is_rewritten(function) or function.__code__.co_filename in GLUE or is_ours(function)
 
 
 def is_ours(function: Any) -> bool:
@@ -169,6 +193,8 @@ def callee_for_builtin(function: Any) -> Any:
     kind = type(owner)
     if shape_of(kind) != NO_CONTAINER:
         return partial(call_method, function)
+    if kind is LruCache:
+        return cache_method(owner, function.__name__) or function
     if kind is str or kind is bytes:
         return partial(call_reading, function)
     replacement = replacement_for(function)
@@ -219,8 +245,8 @@ def method(thing: Any, name: str) -> Any:
         return partial(call_method, getattr(thing, name))
     if kind is str:
         return partial(call_reading, getattr(thing, name))
-    if kind in CALLS.steered_types:
-        thing = CALLS.steered(thing)
+    if kind in STANDARD.steered_types:
+        thing = STANDARD.steered(thing)
     return callee(load_attribute(thing, name))
 
 
@@ -263,11 +289,6 @@ def full_name_of(function: Any) -> str:
     return f"{module}.{name}" if module else name
 
 
-def call_cached(function: Any, *arguments: Any, **named: Any) -> object:
-    """Call a function with functools.lru_cache: a look at the cache, and a note in it."""
-    return function(*arguments, **named)
-
-
 # Built-in functions that look into containers
 
 
@@ -278,6 +299,12 @@ def load_by_name(thing: object, name: str, *default: object) -> object:
         if default:
             return default[0]
         raise
+
+
+def identify(thing: object) -> int:
+    if RUNTIME.current is None or type(thing) in ATOMS:
+        return id(thing)
+    return OBJECTS.number_of(thing)
 
 
 def has_attribute(thing: object, name: str) -> bool:
@@ -306,6 +333,10 @@ def make_iterator(items: Any, *sentinel: Any) -> object:
     return iter(iterate(items))
 
 
+def take_next(items: Any, *default: Any) -> object:
+    return next(STANDARD.steered(items), *default)
+
+
 def make_reversed(items: Any) -> object:
     return reversed(items_of(items))
 
@@ -316,7 +347,7 @@ READERS: Final = (
 )  # fmt: skip
 SHOWERS: Final = (str, repr, print, format, ascii, copy.deepcopy)
 HARMLESS: Final = {
-    isinstance, issubclass, id, hash, callable, next, abs, round, divmod, pow, chr, ord, bin, hex,
+    isinstance, issubclass, hash, callable, abs, round, divmod, pow, chr, ord, bin, hex,
     oct, globals, locals, open, input, __import__,
 }  # fmt: skip
 
@@ -324,12 +355,14 @@ BUILTINS: Final[dict[object, Callable[..., object]]] = {
     **{function: partial(call_reading, function) for function in READERS},
     **{function: partial(call_showing, function) for function in SHOWERS},
     len: length,
+    id: identify,
     enumerate: make_enumerate,
     zip: make_zip,
     map: make_map,
     filter: make_filter,
     iter: make_iterator,
     reversed: make_reversed,
+    next: take_next,
     getattr: load_by_name,
     hasattr: has_attribute,
     setattr: store_attribute,
@@ -339,9 +372,9 @@ BUILTINS: Final[dict[object, Callable[..., object]]] = {
 
 def entered(manager: Any) -> Any:
     """What a `with` statement enters."""
-    if RUNTIME.current is None or type(manager) not in CALLS.steered_types:
+    if RUNTIME.current is None or type(manager) not in STANDARD.steered_types:
         return manager
-    return CALLS.steered(manager)
+    return STANDARD.steered(manager)
 
 
 def matched(subject: Any) -> Any:

@@ -38,6 +38,7 @@ from mazurka.program.runtime import RUNTIME
 KEYS_VIEW: Final[type] = type({}.keys())
 VIEWS: Final[tuple[type, ...]] = (KEYS_VIEW, type({}.values()), type({}.items()))
 OWN: Final[dict[type, dict[str, bool]]] = {}  # whether a class has its own version of a method
+INSTANT: Final = {list, set, dict, int, float, str, tuple, bytes, bool, deque}  # made in no time
 LIBRARY: Final = ("builtins", "collections", "array")
 
 
@@ -133,10 +134,20 @@ def label_of(contents: Contents) -> str:
 def load_item(container: Any, key: object) -> object:
     if RUNTIME.current is None or not is_modelled(type(container), "__getitem__"):
         return container[key]
+    if isinstance(container, defaultdict):
+        return load_default(container, key)
     read_item(container, key)
-    if isinstance(container, defaultdict) and not dict.__contains__(container, key):
-        return missing_item(container, key)
     return container[key]
+
+
+def load_default(container: "defaultdict[object, object]", key: object) -> object:
+    if container.default_factory in INSTANT:  # what Python does without letting go of its lock
+        change_item(ITEM_INSERT, container, key, None)
+        value = container[key]
+        give(container, (value,))
+        return value
+    read_item(container, key)
+    return container[key] if dict.__contains__(container, key) else missing_item(container, key)
 
 
 def missing_item(container: "defaultdict[object, object]", key: object) -> object:

@@ -6,13 +6,14 @@ Each of these waits for its turn, then does what Python would do, all in one ste
 import _thread
 import builtins
 from collections.abc import Callable
+from functools import cached_property
 from types import CellType, FunctionType, MemberDescriptorType, ModuleType
 from typing import Any, Final, cast
 
 from mazurka.core.operation import LOAD, STORE
 from mazurka.program.objects import MISSING, OBJECTS, VALUE, is_memory, present_value
 from mazurka.program.runtime import RUNTIME
-from mazurka.program.thread import Cell
+from mazurka.program.thread import Cell, itself
 
 # How an attribute of the instances of a class is found.
 NATIVE: Final = 1  # nobody changes it, or its own code does
@@ -21,22 +22,26 @@ CLASS_LEVEL: Final = 3  # in the class, unless the instance has one of its own
 OF_CLASS: Final = 4  # the object is itself a class
 OF_MODULE: Final = 5
 OF_LOCAL: Final = 6  # of a threading.local
+CACHED: Final = 7  # in the instance, once a functools.cached_property has put it there
 
 WAYS: Final[dict[type, dict[str, int]]] = {}
 
 
-class Locals:
-    """Where the values of a threading.local are."""
+class Standard:
+    """What is known of objects of the standard library."""
 
     def __init__(self) -> None:
+        # Where the values of a threading.local are.
         self.namespace_of: Callable[[object], dict[str, Any] | None] = no_namespace
+        self.steered: Callable[[Any], Any] = itself  # the model of a lock, say
+        self.steered_types: set[type] = set()  # of objects that may have one
 
 
 def no_namespace(_: object) -> dict[str, Any] | None:
     return None
 
 
-LOCALS: Final = Locals()
+STANDARD: Final = Standard()
 REAL_LOCAL: Final = _thread._local
 
 
@@ -71,6 +76,8 @@ def way_to(kind: type, name: str) -> int:
 def find_way(kind: type, name: str) -> int:
     if issubclass(kind, REAL_LOCAL):
         return OF_LOCAL
+    if isinstance(class_attribute(kind, name), cached_property):
+        return CACHED
     is_named = name in CHANGEABLE.names
     if not is_named and not CHANGEABLE.others:
         return NATIVE
@@ -94,7 +101,7 @@ def find_way(kind: type, name: str) -> int:
 
 def is_plain(way: int) -> bool:
     """Whether an attribute is kept in the instance."""
-    return way == FIELD or way == CLASS_LEVEL
+    return way == FIELD or way == CLASS_LEVEL or way == CACHED
 
 
 def class_attribute(kind: type, name: str) -> object:
@@ -149,16 +156,42 @@ def load_attribute(thing: object, name: str) -> object:
         read(cast(ModuleType, thing).__dict__, name)
     elif way == OF_LOCAL:
         return load_local(thing, name)
+    elif way == CACHED:
+        return load_cached(thing, name)
     return getattr(thing, name)
 
 
 def load_local(thing: object, name: str) -> object:
-    namespace = LOCALS.namespace_of(thing)
+    namespace = STANDARD.namespace_of(thing)
     if namespace is None or class_attribute(type(thing), name) is not MISSING:
         return getattr(thing, name)
     if name not in namespace:
         raise AttributeError(f"{type(thing).__name__!r} object has no attribute {name!r}")
     return namespace[name]
+
+
+def load_cached(thing: object, name: str) -> object:
+    """What a cached_property does: it looks whether the instance has a value. Before Python 3.12 it
+    had a lock, and looked again once it had got that."""
+    read(thing, name)
+    own = present_value(thing, name)
+    if own is not MISSING:
+        return own
+    attribute = cast(Any, class_attribute(type(thing), name))
+    lock = STANDARD.steered(getattr(attribute, "lock", None))
+    if lock is None:
+        return compute(thing, name, attribute.func)
+    with lock:
+        read(thing, name)
+        own = present_value(thing, name)
+        return own if own is not MISSING else compute(thing, name, attribute.func)
+
+
+def compute(thing: Any, name: str, function: Callable[..., object]) -> object:
+    value = function(thing)
+    write(thing, name, value)
+    thing.__dict__[name] = value
+    return value
 
 
 def load_class_level(thing: object, name: str) -> object:
@@ -198,7 +231,7 @@ def store_attribute(thing: object, name: str, value: object) -> None:
     kind = type(thing)
     way = way_to(kind, name)
     if way == OF_LOCAL:
-        namespace = LOCALS.namespace_of(thing)
+        namespace = STANDARD.namespace_of(thing)
         if namespace is not None:
             namespace[name] = value
             return
@@ -238,7 +271,7 @@ def delete_attribute(thing: object, name: str) -> None:
         kind = type(thing)
         way = way_to(kind, name)
         if way == OF_LOCAL:
-            namespace = LOCALS.namespace_of(thing)
+            namespace = STANDARD.namespace_of(thing)
             if namespace is not None and name in namespace:
                 del namespace[name]
                 return

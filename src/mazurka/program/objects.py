@@ -9,7 +9,8 @@ before the execution, and outlives it, keeps its identity; what an execution cha
 
 from array import array
 from collections import OrderedDict, deque
-from functools import partial
+from functools import lru_cache, partial
+from hashlib import blake2b
 from threading import Thread
 from types import (
     BuiltinFunctionType,
@@ -36,6 +37,7 @@ ELEMENTS: Final = 3  # sets
 WHOLE: Final = 4  # deques: their items move whenever one is taken or put in front
 
 MISSING: Final = object()
+FIRST_NUMBER: Final = 1 << 56  # what is given for an id is never an address
 VALUE: Final = "="  # the one field of the cell of a closure variable
 
 # What has nothing in it that could change or be shared.
@@ -44,6 +46,11 @@ ATOMS: Final[set[type]] = {
     type(NotImplemented), BuiltinFunctionType, ModuleType, MemberDescriptorType,
     GetSetDescriptorType, property,
 }  # fmt: skip
+
+
+LruCache: Final = type(lru_cache(lambda: None))
+CACHE: Final = "(cache)"  # where a cached function keeps what stands for its cache
+CALL_COUNT: Final = "(calls)"  # and how often it was called
 
 
 class Misjudged(Exception):
@@ -60,6 +67,7 @@ class Record:
         self.fields: dict[str, Cell] = {}
         self.contents: Contents | None = None
         self.site: tuple[object, int] = (None, 0)  # where it was first used
+        self.number = 0  # its id, if somebody has asked for that
 
 
 SHARED: Final = -1
@@ -130,6 +138,7 @@ class Objects(Memory):
         self.sites: set[tuple[object, int]] = set()  # what is first used there is shared
         self.classes: dict[str, Identity] = {}  # by their names: those made in executions
         self.modules: set[str] = set()  # whose code is rewritten
+        self.cached: list[Any] = []  # functions with functools.lru_cache that are outside
         self.rooting = False  # whether what is found now is outside
         # Of outside objects, to be put back: by address and attribute, "" for the items.
         self.changes: dict[tuple[int, str], tuple[object, object]] = {}
@@ -147,6 +156,10 @@ class Objects(Memory):
 
     def let_go(self) -> None:
         """The check is over."""
+        for function in self.cached:
+            function.__dict__.pop(CACHE, None)
+            function.__dict__.pop(CALL_COUNT, None)
+        self.cached = []
         self.outside = {}
         self.sites = set()
         self.modules = set()
@@ -157,6 +170,8 @@ class Objects(Memory):
             self.put_back()
         self.before = self.here
         self.here = {}
+        for function in self.cached:
+            function.cache_clear()  # it may be called by code that is not rewritten
 
     # Who is who
 
@@ -199,7 +214,11 @@ class Objects(Memory):
     def found_outside(self, thing: object, earlier: Record) -> Record:
         """An object of the execution before: it was there all the time."""
         label = earlier.identity.label or type(thing).__name__
-        self.add_root(thing, label)
+        self.rooting = True
+        try:
+            self.publish(Record(thing, OUTSIDE), label)
+        finally:
+            self.rooting = False
         self.stop_search()
         return self.outside[id(thing)]
 
@@ -256,6 +275,8 @@ class Objects(Memory):
             record.owner = OUTSIDE
             record.identity = Identity(f"outside@{label}#{len(self.outside) + 1}", label)
             self.outside[id(thing)] = record
+            if type(thing) is LruCache:
+                self.cached.append(thing)
         else:
             record.owner = SHARED
             thread = RUNTIME.current
@@ -265,6 +286,8 @@ class Objects(Memory):
             if order == len(thread.identities):
                 thread.identities.append(Identity(f"{thread.name}@{order + 1}", label))
             record.identity = thread.identities[order]
+            if RUNTIME.refreshing and record.identity.label != label:
+                relabel(record.identity, label)
             self.here[id(thing)] = record
         self.share_parts(thing, label)
 
@@ -274,6 +297,8 @@ class Objects(Memory):
         """An object is put where other threads may find it."""
         kind = type(thing)
         if kind in ATOMS:
+            if kind is BuiltinFunctionType:  # maybe a method
+                self.share(cast(Any, thing).__self__, "")
             return
         if kind is tuple or kind is frozenset:
             for part in cast(tuple[object, ...], thing):
@@ -287,9 +312,12 @@ class Objects(Memory):
             call = cast("partial[object]", thing)
             self.share((call.func, call.args, tuple(call.keywords.values())), "")
         elif kind is GeneratorType:
-            frame = cast(GeneratorType[object, object, object], thing).gi_frame
+            frame = cast(Any, thing).gi_frame
             if frame is not None:
                 self.share(tuple(frame.f_locals.values()), "")
+        elif kind is LruCache:
+            cache_of(thing)
+            self.share_memory(thing, label)
         elif kind is CellType or is_memory(kind):
             self.share_memory(thing, label)
 
@@ -332,7 +360,7 @@ class Objects(Memory):
         elif shape != NO_CONTAINER:
             for value in list(cast(list[object], thing)):
                 self.share(value, label)
-        if self.rooting and not self.is_seen(type(thing)):
+        if self.rooting and not self.is_seen(type(thing)) and type(thing) is not LruCache:
             return  # what hangs on it is found when it is used
         own = getattr(thing, "__dict__", None)
         if own is not None:
@@ -344,6 +372,20 @@ class Objects(Memory):
     def is_shared(self, thing: object) -> bool:
         record = self.here.get(id(thing)) or self.outside.get(id(thing))
         return record is not None and record.owner < 0
+
+    def number_of(self, thing: object) -> int:
+        """The id of an object. Addresses differ from one execution to the next; this does not."""
+        record = self.record_of(thing)
+        if record.owner == OUTSIDE:
+            return id(thing)
+        if record.number == 0:
+            name = record.identity.name
+            if record.owner >= 0:
+                thread = RUNTIME.threads[record.owner]
+                thread.numbered += 1
+                name = f"{thread.name}!{thread.numbered}"
+            record.number = FIRST_NUMBER + number_from(name)
+        return record.number
 
     def is_seen(self, kind: type) -> bool:
         """Whether a class belongs to rewritten code."""
@@ -420,18 +462,38 @@ class Objects(Memory):
                 put_back_contents(cast(Any, thing), cast(list[Any], value))
 
 
+def label_of_field(identity: Identity, name: str) -> str:
+    return identity.label if name == VALUE else f"{identity.label}.{name}".strip(".")
+
+
+def relabel(identity: Identity, label: str) -> None:
+    """What a thread gives away first, say, depends on the execution: call it what it is in this
+    one."""
+    identity.label = label
+    for name, location in identity.fields.items():
+        RUNTIME.locations[location].label = label_of_field(identity, name)
+    if identity.contents >= 0:
+        RUNTIME.locations[identity.contents].label = label
+
+
+def number_from(name: str) -> int:
+    return int.from_bytes(blake2b(name.encode(), digest_size=6).digest(), "little")
+
+
+def cache_of(function: Any) -> dict[object, object]:
+    """What stands for the cache of a function with functools.lru_cache."""
+    cache: dict[object, object] = function.__dict__.setdefault(CACHE, {})
+    return cache
+
+
 def name_of_class(kind: type) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
 def new_location(name: str, owner: Identity, field: str) -> int:
-    label = f"{owner.label}.{field}".strip(".")
-    if field == VALUE:  # a closure variable, which is what its one field is
-        field = ""
-        label = owner.label
-    location = Location(name, label, "", -1)
+    location = Location(name, label_of_field(owner, field), "", -1)
     location.owner = owner
-    location.field = field
+    location.field = "" if field == VALUE else field  # a closure variable is what its field is
     RUNTIME.locations.append(location)
     return len(RUNTIME.locations) - 1
 

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from mazurka.program.calls import CALLS, HOOKS
-from mazurka.program.fields import CHANGEABLE, LOCALS
+from mazurka.program.calls import CALLS, HOOKS, callee
+from mazurka.program.fields import CHANGEABLE, STANDARD
 from mazurka.program.objects import OBJECTS
 from mazurka.program.runtime import RUNTIME
+from mazurka.program.thread import itself
 from mazurka.rewriting.instrument import Instrumentation, instrumented
 from mazurka.standard import REPLACEMENTS, STEERED_TYPES, local_namespace, steered
 
@@ -61,15 +62,17 @@ def ordinary_code(
 ) -> Iterator[OrdinaryCode]:
     """While the body runs, the user's code announces what it does."""
     RUNTIME.memory = OBJECTS
+    RUNTIME.callee = callee
     CALLS.opaque = {}
     CALLS.skipped_calls = set()
     CALLS.replacements = REPLACEMENTS
-    CALLS.steered = steered
-    CALLS.steered_types = STEERED_TYPES
-    LOCALS.namespace_of = local_namespace
+    STANDARD.steered = steered
+    STANDARD.steered_types = STEERED_TYPES
+    STANDARD.namespace_of = local_namespace
     try:
         with instrumented(HOOKS, instrument) as code:
             yield OrdinaryCode(program, code)
     finally:
         RUNTIME.memory = None
+        RUNTIME.callee = itself
         OBJECTS.let_go()

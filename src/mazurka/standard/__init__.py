@@ -18,7 +18,16 @@ from typing import Any
 from mazurka.program.life import in_execution
 from mazurka.program.runtime import RUNTIME
 from mazurka.program.thread import do_nothing
-from mazurka.standard import chance, clock, executors, locks, queues, thread_locals, threads
+from mazurka.standard import (
+    chance,
+    clock,
+    counters,
+    executors,
+    locks,
+    queues,
+    thread_locals,
+    threads,
+)
 from mazurka.standard.steering import (
     CHECK,
     MODEL,
@@ -57,6 +66,7 @@ MAKERS: dict[type, Maker] = {
     locks.REAL_LOCK: locks.lock_from,
     locks.REAL_RLOCK: locks.rlock_from,
     queues.REAL_SIMPLE_QUEUE: queues.simple_queue_from,
+    counters.REAL_COUNT: counters.count_from,
 }
 
 
@@ -64,7 +74,7 @@ STEERED_TYPES: set[type] = {*MAKERS, threading.Condition}
 
 
 def steered(instance: Any) -> Any:
-    """The model of a real lock or simple queue in an execution; any other object as it is."""
+    """The model of a real lock, simple queue or count in an execution; any other object itself."""
     kind = type(instance)
     make = MAKERS.get(kind)
     if make is not None:
