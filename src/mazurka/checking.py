@@ -5,6 +5,7 @@ import functools
 import gc
 import inspect
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -24,7 +25,7 @@ from mazurka.program.objects import Misjudged
 from mazurka.program.runtime import RUNTIME
 from mazurka.program.source import COMPILED as COMPILED
 from mazurka.program.source import users_traceback
-from mazurka.report.text import result_text
+from mazurka.report.text import result_text, warnings_text
 from mazurka.rewriting.ordinary import OrdinaryCode, ordinary_code
 from mazurka.standard import steered_standard_library
 
@@ -45,6 +46,10 @@ MOST_SEARCHES = 100
 
 class NoLongerFails(MazurkaError):
     """A schedule fits its program, but does not lead to the failure any more."""
+
+
+class UnseenWarning(UserWarning):
+    """A check passed, but not everything that its program did was seen."""
 
 
 class CheckFailed(AssertionError):
@@ -91,6 +96,8 @@ def explore(
     step_limit: float = DEFAULT_STEP_LIMIT,
     progress: Progress | None = None,
     instrument: Sequence[str] | None = (),
+    setup: Callable[[], object] | None = None,
+    reset: Callable[[], object] | None = None,
 ) -> Result:
     """Run a program once for every behaviour that differs.
 
@@ -102,6 +109,7 @@ def explore(
     seconds that a thread may take from one step to the next. What threads do to ordinary objects is
     seen in the code of your project, and in that of the packages named in `instrument`; with
     `instrument=None`, operations of `mazurka` and of the standard library are all that is seen.
+    `setup` is called before each execution and `reset` after it: they put back what Mazurka cannot.
     """
     program = undecorated(program)
     check_options(program, algorithm, max_executions, time_limit, max_events, step_limit)
@@ -109,6 +117,8 @@ def explore(
     def search() -> tuple[Result, bool]:
         result = Result(algorithm=algorithm)
         execution = PythonExecution(program, independent_adds, max_events, algorithm == "naive")
+        execution.setup = setup
+        execution.reset = reset
         search = Search(execution, result, stop_on_failure, max_executions, time_limit, progress)
         return result, run_search(search, ALGORITHMS[algorithm], step_limit)
 
@@ -370,6 +380,9 @@ def run_check(program: Callable[[], object], options: dict[str, Any]) -> Result:
         raise outcome
     runner.finished(result)
     if result.verdict in ("verified", "bounded"):
+        if result.warnings:
+            text = f"{name_of(program)}: {warnings_text(result.warnings)}"
+            warnings.warn(text, UnseenWarning, stacklevel=2)
         return result
     cause = result.failures[0].exception if result.failures else None
     if cause is not None:
@@ -405,6 +418,8 @@ def replay(
     schedule: Schedule | str,
     *,
     step_limit: float = DEFAULT_STEP_LIMIT,
+    setup: Callable[[], object] | None = None,
+    reset: Callable[[], object] | None = None,
 ) -> Failure:
     """Run the one execution that a schedule describes; gives the failure that it leads to.
 
@@ -420,18 +435,24 @@ def replay(
             "nondeterminism is a difference between two runs and cannot be replayed: "
             "check the program again"
         )
+
+    def follow() -> Failure:
+        independent_adds = bool(schedule.options.get("independent_adds", True))
+        max_events = schedule.options.get("max_events", DEFAULT_MAX_EVENTS)
+        execution = PythonExecution(program, independent_adds, max_events, False)
+        execution.setup = setup
+        execution.reset = reset
+        return run_schedule(execution, schedule, step_limit)
+
     instrument = schedule.options.get("instrument")
     if instrument is None:
-        return follow(program, schedule, step_limit)
+        return follow()
     with ordinary_code(program, instrument) as code:
-        return search_until_judged(lambda: follow(program, schedule, step_limit), code)
+        return search_until_judged(follow, code)
 
 
-def follow(program: Callable[[], object], schedule: Schedule, step_limit: float) -> Failure:
+def run_schedule(execution: PythonExecution, schedule: Schedule, step_limit: float) -> Failure:
     """Run the steps of a schedule once, and give the failure that they lead to."""
-    independent_adds = bool(schedule.options.get("independent_adds", True))
-    max_events = schedule.options.get("max_events", DEFAULT_MAX_EVENTS)
-    execution = PythonExecution(program, independent_adds, max_events, False)
     try:
         with guarded(step_limit), steered_standard_library():
             if RUNTIME.memory is not None:

@@ -26,6 +26,7 @@ from mazurka.core.operation import (
     LOAD,
     NONE,
     NOTIFY,
+    READ,
     SPAWN,
     STORE,
     UNKNOWN,
@@ -45,11 +46,12 @@ from mazurka.core.result import (
     Step,
 )
 from mazurka.program import runtime
-from mazurka.program.objects import MISSING
+from mazurka.program.life import Life
+from mazurka.program.objects import MISSING, is_memory
 from mazurka.program.runtime import RUNTIME
 from mazurka.program.source import assigned_name, place, raised_at, source_line
 from mazurka.program.sync import OPEN
-from mazurka.program.thread import Thread
+from mazurka.program.thread import Identity, Thread
 
 LONGEST_VALUE = 60
 WHERE_TO_LOOK = (
@@ -144,10 +146,17 @@ class Account:
 def variable_action(event: Event, name: str) -> str:
     """What an event did to an attribute or variable."""
     if event.kind == LOAD:
-        return f"read {name}: {'not there' if event.before is MISSING else show(event.before)}"
+        return f"read {name}: {show_now(event.before)}"
     if event.first is MISSING:
         return f"delete {name}"
-    return f"write {show(event.first)} to {name}"
+    return f"write {show_now(event.first)} to {name}"
+
+
+def show_now(value: object) -> str:
+    """A value that was found in memory. What is in it may have changed since."""
+    if value is MISSING:
+        return "not there"
+    return f"a {type(value).__name__}" if is_memory(type(value)) else show(value)
 
 
 def item_action(event: Event, name: str) -> str:
@@ -196,9 +205,21 @@ def new_failure(
         kind,
         message,
         schedule_of(account.execution, kind, message, end),
-        [account.step(event) for event in events[:end]],
+        [account.step(event) for event in worth_telling(events[:end])],
         details=details,
     )
+
+
+def worth_telling(events: list[Event]) -> list[Event]:
+    """Without the ends of threads that nobody looks at."""
+    looked_at = {event.location for event in events if event.mode == READ}
+    return [
+        event
+        for event in events
+        if event.location < 0
+        or RUNTIME.locations[event.location].type_name != "Ended"
+        or event.location in looked_at
+    ]
 
 
 def raised(account: Account, thread: Thread) -> Failure:
@@ -333,10 +354,17 @@ def thread_order(event: Event) -> list[int]:
     return family_order(RUNTIME.threads[event.thread])
 
 
+def function_name(thread: Thread) -> str:
+    function = thread.function
+    if isinstance(function, Life):
+        return str(function.thread.name)
+    return getattr(function, "__name__", "thread")
+
+
 def thread_names() -> dict[int, str]:
     """A thread is called like its function, numbered where several threads share it."""
     threads = sorted(RUNTIME.live, key=family_order)
-    functions = [getattr(thread.function, "__name__", "thread") for thread in threads]
+    functions = [function_name(thread) for thread in threads]
     totals = Counter(functions)
     seen: Counter[str] = Counter()
     names = {}
@@ -356,12 +384,13 @@ def object_names(execution: Execution) -> dict[int, str]:
     used.discard(-1)
     guesses: dict[int, str | None] = {}
     parts = {id for id in used if RUNTIME.locations[id].part_of >= 0}
-    for id in sorted(used - parts, key=making_order):
+    ordinary = {id for id in used if RUNTIME.locations[id].owner is not None}
+    for id in sorted(used - parts - ordinary, key=making_order):
         location = RUNTIME.locations[id]
         guesses[id] = location.label or assigned_name(location.code, location.instruction)
     totals = Counter(guesses.values())
     seen: Counter[str] = Counter()
-    names = {}
+    names = ordinary_names(sorted(ordinary, key=making_order))
     for id, guess in guesses.items():
         if guess is None:
             names[id] = f"{RUNTIME.locations[id].type_name} {RUNTIME.locations[id].name}"
@@ -370,6 +399,26 @@ def object_names(execution: Execution) -> dict[int, str]:
             seen[guess] += 1
     for id in parts:
         names[id] = names[RUNTIME.locations[id].part_of]
+    return names
+
+
+def ordinary_names(locations: list[int]) -> dict[int, str]:
+    """Attributes and items are called like the object that they belong to, which is numbered where
+    several are called alike."""
+    owners: dict[str, list[Identity]] = {}
+    for id in locations:
+        owner = RUNTIME.locations[id].owner
+        assert owner is not None
+        alike = owners.setdefault(owner.label, [])
+        if owner not in alike:
+            alike.append(owner)
+    names = {}
+    for id in locations:
+        location = RUNTIME.locations[id]
+        assert location.owner is not None
+        alike = owners[location.owner.label]
+        number = f"-{alike.index(location.owner) + 1}" if len(alike) > 1 else ""
+        names[id] = f"{location.owner.label}{number}.{location.field}".strip(".")
     return names
 
 

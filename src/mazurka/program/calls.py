@@ -72,6 +72,8 @@ class Calls:
 
     def __init__(self) -> None:
         self.files: set[str] = set()  # of rewritten code
+        self.skipped: dict[int, str] = {}  # functions there that are not, by the id of their code
+        self.skipped_calls: set[str] = set()  # those that were called
         self.replacements: dict[int, Any] = {}  # by the identity of what is replaced
 
 
@@ -120,6 +122,16 @@ def callee(function: Any) -> Any:
     return function  # an object with a __call__ of its own
 
 
+def is_rewritten(function: Any) -> bool:
+    code = function.__code__
+    if code.co_filename not in CALLS.files:
+        return False
+    if CALLS.skipped and id(code) in CALLS.skipped:
+        CALLS.skipped_calls.add(CALLS.skipped[id(code)])
+        return False
+    return True
+
+
 def replacement_for(function: object) -> Callable[..., object] | None:
     found: Callable[..., object] | None = CALLS.replacements.get(id(function))
     return found
@@ -137,30 +149,40 @@ def callee_for_method(function: Any) -> Any:
     inner = function.__func__
     if type(inner) is LruCache:
         return partial(callee_for_cached(inner), function.__self__)
-    if type(inner) is not FunctionType or is_known(function.__self__):
+    if type(inner) is not FunctionType:
         return function
     if is_transparent(inner) and not is_mixed_in(inner, type(function.__self__)):
         return function
+    replacement = replacement_for(inner)  # of a method that was taken before the check
+    if replacement is not None:
+        return partial(replacement, function.__self__)
+    if is_known(type(function.__self__)):
+        return function
     if shape_of(type(function.__self__)) != NO_CONTAINER:
         return partial(call_method, function)
-    replacement = replacement_for(function)
-    return partial(call_opaque, function) if replacement is None else replacement
+    return partial(call_opaque, function)
 
 
-def is_known(thing: object) -> bool:
-    """Whether an object is a model of something, which announces what it does by itself."""
-    kind = thing if isinstance(thing, type) else type(thing)
-    return any(
-        base.__module__ in ("threading", "queue")
-        or base.__module__.startswith(("mazurka.", "concurrent.futures."))
-        for base in kind.__mro__
-    )
+KNOWN: Final[dict[type, bool]] = {}
+
+
+def is_known(kind: type) -> bool:
+    """Whether objects of a class are models of something, and announce by themselves what they do
+    and what they are given."""
+    known = KNOWN.get(kind)
+    if known is None:
+        known = any(
+            base.__module__ in ("threading", "queue")
+            or base.__module__.startswith(("mazurka.", "concurrent.futures."))
+            for base in kind.__mro__
+        )
+        KNOWN[kind] = known
+    return known
 
 
 def is_transparent(function: FunctionType) -> bool:
     """Whether all that a function does is seen: it is rewritten, or only calls what is."""
-    filename = function.__code__.co_filename
-    return filename in CALLS.files or filename in GLUE or is_ours(function)
+    return is_rewritten(function) or function.__code__.co_filename in GLUE or is_ours(function)
 
 
 def is_mixed_in(function: FunctionType, kind: type) -> bool:
@@ -201,7 +223,7 @@ def callee_for_class(kind: Any) -> Any:
         return partial(call_reading, kind)
     if module == "itertools":
         return partial(make_lazily, kind)
-    return kind if OBJECTS.is_seen(kind) else partial(construct, kind)
+    return kind if OBJECTS.is_seen(kind) or is_known(kind) else partial(construct, kind)
 
 
 def construct(kind: Any, *arguments: Any, **named: Any) -> object:
@@ -239,9 +261,11 @@ def method(thing: Any, name: str) -> Any:
         return partial(call_method, getattr(thing, name))
     if kind is str:
         return partial(call_reading, getattr(thing, name))
+    if kind in STANDARD.steered_types:
+        thing = STANDARD.steered(thing)
     if name in TAKING_CALLBACKS:
         return partial(call_with_callback, callee(load_attribute(thing, name)))
-    return callee(load_attribute(STANDARD.steered(thing), name))
+    return callee(load_attribute(thing, name))
 
 
 TAKING_CALLBACKS: Final = {"add_done_callback", "callback", "finalize", "push"}
@@ -283,7 +307,7 @@ def call_opaque(function: Callable[..., Any], *arguments: Any, **named: Any) -> 
         kind = type(argument)
         if kind in ATOMS:
             continue
-        if OBJECTS.is_opaque(argument) and not is_known(argument):
+        if OBJECTS.is_opaque(argument) and not is_known(kind):
             OBJECTS.note_opaque(full_name_of(function), argument)
         OBJECTS.share(argument, "")
         if shape_of(kind) != NO_CONTAINER:
@@ -427,7 +451,9 @@ BUILTINS: Final[dict[object, Callable[..., object]]] = {
 
 def entered(manager: Any) -> Any:
     """What a `with` statement enters."""
-    return manager if RUNTIME.current is None else STANDARD.steered(manager)
+    if RUNTIME.current is None or type(manager) not in STANDARD.steered_types:
+        return manager
+    return STANDARD.steered(manager)
 
 
 def matched(subject: Any) -> Any:

@@ -40,6 +40,7 @@ class Standard:
         # Where the values of a threading.local are.
         self.namespace_of: Callable[[object], dict[str, Any] | None] = no_namespace
         self.steered: Callable[[Any], Any] = itself  # the model of a lock, say
+        self.steered_types: set[type] = set()  # of objects that may have one
 
 
 def no_namespace(_: object) -> dict[str, Any] | None:

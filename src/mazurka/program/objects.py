@@ -446,7 +446,7 @@ class Objects(Memory):
     def field_location(self, identity: Identity, name: str) -> int:
         location = identity.fields.get(name, -1)
         if location < 0:
-            location = new_location(f"{identity.name}.{name}", label_of_field(identity, name))
+            location = new_location(f"{identity.name}.{name}", identity, name)
             identity.fields[name] = location
         return location
 
@@ -460,7 +460,7 @@ class Objects(Memory):
             contents = Contents(container, shape_of(type(container)))
             identity = record.identity
             if identity.contents < 0:
-                identity.contents = new_location(identity.name, identity.label)
+                identity.contents = new_location(identity.name, identity, "")
             contents.location = identity.contents
             contents.known = RUNTIME.locations[contents.location]
             record.contents = contents
@@ -499,7 +499,7 @@ class Objects(Memory):
 
 
 def label_of_field(identity: Identity, name: str) -> str:
-    return identity.label if name == VALUE else f"{identity.label}.{name}".lstrip(".")
+    return identity.label if name == VALUE else f"{identity.label}.{name}".strip(".")
 
 
 def relabel(identity: Identity, label: str) -> None:
@@ -547,8 +547,11 @@ def name_of_class(kind: type) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-def new_location(name: str, label: str) -> int:
-    RUNTIME.locations.append(Location(name, label, "", -1))
+def new_location(name: str, owner: Identity, field: str) -> int:
+    location = Location(name, label_of_field(owner, field), "", -1)
+    location.owner = owner
+    location.field = "" if field == VALUE else field  # a closure variable is what its field is
+    RUNTIME.locations.append(location)
     return len(RUNTIME.locations) - 1
 
 

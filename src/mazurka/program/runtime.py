@@ -109,6 +109,7 @@ class Runtime(Registry):
         super().__init__()
         self.current: Thread | None = None  # the running thread; None outside an execution
         self.epoch = 0
+        self.explorer = 0  # the OS thread that runs all executions
         self.at_begin: Callable[..., object] = do_nothing  # called before each execution
         self.callee: Callable[..., Any] = itself  # what to call in place of a thread's function
         self.hub: Any = None  # the greenlet of the search; None when nothing is explored
@@ -163,6 +164,9 @@ class Runtime(Registry):
 
     def close(self) -> None:
         """The exploration is over: let go of its threads and objects."""
+        if self.hub is getcurrent():
+            for thread in self.threads:
+                end_greenlet(thread)
         self.hub = None
         self.running = False
         self.resume_hub = None
@@ -737,6 +741,16 @@ class Runtime(Registry):
             f"'{VERBS[kind]}' was called from a predicate or from another OS thread: a predicate "
             "must be a function of the value alone, and threads are made with mazurka.spawn"
         )
+
+
+def end_greenlet(thread: Thread) -> None:
+    """End the greenlet of a thread, which waits for a next execution: it would never be collected,
+    with all that its stack holds."""
+    greenlet = thread.greenlet
+    if greenlet is not None and greenlet not in ABANDONED:
+        greenlet.throw()
+    thread.greenlet = None
+    thread.resume = None
 
 
 def is_await(kind: int) -> bool:

@@ -76,6 +76,9 @@ class Instrumentation:
         self.extra_packages = extra_packages
         self.codes: set[CodeType] = set()  # all code that calls hooks
         self.skipped: list[tuple[str, str]] = []  # functions that do not, and why
+        self.skipped_codes: dict[
+            int, tuple[CodeType, str]
+        ] = {}  # the same, by the id of their code
         self.stored: set[str] = set()  # the attributes and globals that can change
         self.is_dynamic = False  # others may, too, as some code takes names of attributes as values
         self.functions: list[FunctionType] = []  # those that were found at the last look
@@ -177,6 +180,7 @@ class Instrumentation:
             return
         code = function.__code__
         entry = f"{code.co_qualname} ({code.co_filename}:{code.co_firstlineno})", reason
+        self.skipped_codes[id(code)] = code, f"{entry[0]}: {reason}"
         if entry not in self.skipped:
             self.skipped.append(entry)
 

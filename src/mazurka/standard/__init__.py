@@ -13,41 +13,50 @@ import threading
 from _thread import get_ident
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import ModuleType
 from typing import Any
 
+from mazurka.program.life import in_execution
 from mazurka.program.runtime import RUNTIME
 from mazurka.program.thread import do_nothing
-from mazurka.standard import chance, clock, counters, executors, locals, locks, queues, threads
-from mazurka.standard.locals import local_namespace as local_namespace
+from mazurka.standard import (
+    chance,
+    clock,
+    counters,
+    executors,
+    locks,
+    queues,
+    thread_locals,
+    threads,
+)
 from mazurka.standard.steering import (
     CHECK,
     MODEL,
     Maker,
     Patch,
-    in_execution,
     kept_model,
     not_in_execution,
     patched,
     real_model,
 )
+from mazurka.standard.thread_locals import local_namespace as local_namespace
 
 PATCHES: list[Patch] = [
     *locks.PATCHES,
     *queues.PATCHES,
     *threads.PATCHES,
-    *locals.PATCHES,
+    *thread_locals.PATCHES,
     *executors.PATCHES,
     *clock.PATCHES,
     *chance.PATCHES,
 ]
 
-# The functions and types that modules may have imported by name, by identity -> what to call
-# instead. The originals are listed too, so that nothing else gets their identity.
+# The functions and types that modules may have imported by name, and the functions of bound methods
+# that they may have kept, by identity -> what to call instead. The originals are listed too, so
+# that nothing else gets their identity.
 ORIGINALS: list[tuple[Any, Any]] = [
     (getattr(owner, name), replacement)
     for owner, name, replacement in PATCHES
-    if isinstance(owner, ModuleType) and callable(replacement) and hasattr(owner, name)
+    if callable(replacement) and hasattr(owner, name)
 ]
 ORIGINALS.append((locks.REAL_LOCK, locks.Lock))
 REPLACEMENTS: dict[int, Any] = {id(original): replacement for original, replacement in ORIGINALS}
@@ -59,6 +68,9 @@ MAKERS: dict[type, Maker] = {
     queues.REAL_SIMPLE_QUEUE: queues.simple_queue_from,
     counters.REAL_COUNT: counters.count_from,
 }
+
+
+STEERED_TYPES: set[type] = {*MAKERS, threading.Condition}
 
 
 def steered(instance: Any) -> Any:
@@ -84,7 +96,7 @@ def steered_standard_library() -> Iterator[None]:
         CHECK.fresh.clear()
         threading.excepthook = hook
 
-    CHECK.explorer = get_ident()
+    RUNTIME.explorer = get_ident()
     RUNTIME.at_begin = begin
     try:
         with older_objects_frozen(), patched([*PATCHES, *import_patches()]):
@@ -93,9 +105,7 @@ def steered_standard_library() -> Iterator[None]:
         RUNTIME.at_begin = do_nothing
         threading.excepthook = hook
         logger.removeFilter(silent)
-        for undo in CHECK.undo:
-            undo()
-        CHECK.__init__()  # type: ignore[misc]
+        CHECK.close()
 
 
 @contextmanager

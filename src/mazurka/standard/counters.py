@@ -4,24 +4,9 @@ import ast
 import itertools
 from typing import Any
 
-from mazurka.core.operation import FETCH_ADD
-from mazurka.program.runtime import RUNTIME, SharedObject
+from mazurka.program.sync import Count
 
 REAL_COUNT: Any = itertools.count
-
-
-class Count(SharedObject):
-    """The model of a count: taking a number is one step."""
-
-    def __init__(self, start: object, step: object, name: str | None) -> None:
-        super().__init__(start, name)
-        self.step = step
-
-    def __iter__(self) -> "Count":
-        return self
-
-    def __next__(self) -> object:
-        return RUNTIME.perform(FETCH_ADD, self, self.step, None)
 
 
 def count_from(real: Any, name: str | None) -> Any:

@@ -12,10 +12,11 @@ from queue import Empty
 from types import SimpleNamespace
 from typing import Any
 
+from mazurka.program.life import in_execution, new_hash, own
 from mazurka.program.runtime import RUNTIME
 from mazurka.program.sync import Queue
 from mazurka.standard import queues
-from mazurka.standard.steering import MISSING, Patch, in_execution, new_hash, own
+from mazurka.standard.steering import MISSING, Patch
 
 HASH = "_mazurka_hash"
 
@@ -45,6 +46,17 @@ class WorkQueue:
         item = self.queue.get(block)
         worker.daemon = False
         return item
+
+
+class WorkersAtExit:
+    """The workers that Python ends at its exit: those of an execution are not among them."""
+
+    def __setitem__(self, worker: Any, queue: Any) -> None:
+        if not in_execution():
+            real_workers_at_exit[worker] = queue
+
+
+real_workers_at_exit: Any = real_pools._threads_queues
 
 
 def new_work_queue() -> Any:
@@ -98,7 +110,7 @@ class SilentWhenCancelled(logging.Filter):
 PATCHES = [
     Patch(pools, "queue", SimpleNamespace(SimpleQueue=new_work_queue, Empty=Empty)),
     Patch(pools, "weakref", SimpleNamespace(ref=reference)),
-    Patch(pools, "_threads_queues", weakref.WeakKeyDictionary()),
+    Patch(pools, "_threads_queues", WorkersAtExit()),
     # It guards against the exit of the interpreter, which is not part of an execution.
     Patch(pools, "_global_shutdown_lock", nullcontext()),
     Patch(pools.ThreadPoolExecutor, "_counter", staticmethod(number)),
