@@ -693,3 +693,33 @@ def test_what_an_earlier_check_left_behind_is_not_looked_at() -> None:
     kept: list[Any] = []
     assert outcomes(program) == {1, 2}
     assert not [w for w in mazurka.explore(program).warnings if "test_what_an_earlier" in w]
+
+
+# Attributes as items
+
+
+def test_attributes_are_used_through_the_dict_of_an_object() -> None:
+    def program() -> tuple[int, bool]:
+        point = Point(0, 0)
+        seen: list[Any] = []
+
+        def change() -> None:
+            point.x = 1
+            point.__dict__["new"] = True
+
+        def look() -> None:
+            seen.append(point.__dict__["x"])
+            seen.append(hasattr(point, "new"))
+
+        together(change, look)
+        return seen[0], seen[1]
+
+    assert outcomes(program) == {(0, False), (0, True), (1, False), (1, True)}
+
+
+def test_all_attributes_at_once_are_not_seen() -> None:
+    def program() -> None:
+        point = Point(0, 0)
+        together(point.move, lambda: dict(point.__dict__))
+
+    assert any("__dict__" in warning for warning in unseen(mazurka.explore(program)))

@@ -22,12 +22,14 @@ from mazurka.core.operation import (
     LENGTH,
     READ_WHOLE,
 )
+from mazurka.program.fields import read, write
 from mazurka.program.objects import (
     ABSTRACT,
     ATOMS,
     ELEMENTS,
     INDEXED,
     KEYED,
+    MISSING,
     NO_CONTAINER,
     OBJECTS,
     WHOLE,
@@ -88,12 +90,21 @@ def announce(kind: int, contents: Contents, item: int, key: object) -> None:
 
 
 def read_all(container: object) -> None:
+    note_whole(container)
     contents = OBJECTS.contents_of(container)
     if contents is not None:
         announce(READ_WHOLE, contents, -1, None)
 
 
+def note_whole(container: object) -> None:
+    """What is done to all attributes of an object at once cannot be told for each of them."""
+    instance = OBJECTS.instance_with(container) if OBJECTS.dicts else None
+    if instance is not None:
+        OBJECTS.note_opaque("the use of __dict__ as a whole", instance)
+
+
 def change_all(container: object) -> None:
+    note_whole(container)
     contents = OBJECTS.contents_of(container)
     if contents is not None:
         announce(CHANGE_WHOLE, contents, -1, None)
@@ -107,6 +118,11 @@ def read_length(container: object) -> None:
 
 
 def read_item(container: object, key: object) -> None:
+    if OBJECTS.dicts and type(key) is str:
+        instance = OBJECTS.instance_with(container)
+        if instance is not None:
+            read(instance, key)
+            return
     contents = OBJECTS.contents_of(container)
     if contents is None:
         return
@@ -122,6 +138,11 @@ def read_item(container: object, key: object) -> None:
 
 def change_item(kind: int, container: object, key: object, value: object) -> None:
     """Set, insert or delete an item by its key."""
+    if OBJECTS.dicts and type(key) is str:
+        instance = OBJECTS.instance_with(container)
+        if instance is not None:
+            write(instance, key, MISSING if kind == ITEM_DELETE else value)
+            return
     contents = OBJECTS.contents_of(container)
     if contents is None:
         return

@@ -28,6 +28,7 @@ CLASS_LEVEL: Final = 3  # in the class, unless the instance has one of its own
 OF_CLASS: Final = 4  # the object is itself a class
 OF_MODULE: Final = 5
 OF_LOCAL: Final = 6  # of a threading.local
+INSTANCE_DICT: Final = 8  # the __dict__ that all of them are in
 CACHED: Final = 7  # in the instance, once a functools.cached_property has put it there
 
 WAYS: Final[dict[type, dict[str, int]]] = {}
@@ -84,6 +85,8 @@ def find_way(kind: type, name: str) -> int:
         return OF_LOCAL
     if isinstance(class_attribute(kind, name), cached_property):
         return CACHED
+    if name == "__dict__" and is_memory(kind) and not issubclass(kind, (type, ModuleType)):
+        return INSTANCE_DICT
     is_named = name in CHANGEABLE.names
     if not is_named and not CHANGEABLE.others:
         return NATIVE
@@ -169,6 +172,8 @@ def load_attribute(thing: object, name: str) -> object:
         return load_local(thing, name)
     elif way == CACHED:
         return load_cached(thing, name)
+    elif way == INSTANCE_DICT:
+        return OBJECTS.dict_of(thing)
     return getattr(thing, name)
 
 

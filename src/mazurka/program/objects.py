@@ -149,6 +149,8 @@ class Objects(Memory):
         self.sites: set[tuple[object, int]] = set()  # what is first used there is shared
         self.classes: dict[str, Identity] = {}  # by their names: those made in executions
         self.modules: set[str] = set()  # whose code is rewritten
+        # The dicts of objects that code got hold of, by address, with the objects.
+        self.dicts: dict[int, tuple[object, object]] = {}
         self.opaque: dict[str, set[str]] = {}  # what was used, and which of it is not rewritten
         self.cached: list[Any] = []  # functions with functools.lru_cache that are outside
         self.rooting = False  # whether what is found now is outside
@@ -182,6 +184,7 @@ class Objects(Memory):
             self.put_back()
         self.before = self.here
         self.here = {}
+        self.dicts = {}
         for function in self.cached:
             function.cache_clear()  # it may be called by code that is not rewritten
 
@@ -384,6 +387,17 @@ class Objects(Memory):
     def is_shared(self, thing: object) -> bool:
         record = self.here.get(id(thing)) or self.outside.get(id(thing))
         return record is not None and record.owner < 0
+
+    def dict_of(self, thing: Any) -> object:
+        own = thing.__dict__
+        if self.is_shared(thing):
+            self.dicts[id(own)] = own, thing
+        return own
+
+    def instance_with(self, container: object) -> object:
+        """The object whose attributes are the items of a dict, if threads share it."""
+        found = self.dicts.get(id(container))
+        return None if found is None else found[1]
 
     def is_known(self, thing: object) -> bool:
         return id(thing) in self.here or id(thing) in self.outside
