@@ -121,7 +121,7 @@ def name_of_key(key: object) -> object:
     if kind in ATOMS:
         return key
     if kind is tuple:
-        parts = [name_of_key(part) for part in cast(tuple[object, ...], key)]
+        parts = [name_of_key(part) for part in cast(Any, key)]
         return None if any(part is None for part in parts) else tuple(parts)
     if kind.__hash__ is object.__hash__ and kind.__eq__ is object.__eq__:
         return ("object", OBJECTS.record_of(key).identity.name)
@@ -301,7 +301,7 @@ class Objects(Memory):
                 self.share(cast(Any, thing).__self__, "")
             return
         if kind is tuple or kind is frozenset:
-            for part in cast(tuple[object, ...], thing):
+            for part in cast(Any, thing):
                 self.share(part, label)
         elif kind is FunctionType:
             self.share_closure(cast(FunctionType, thing))
@@ -358,7 +358,7 @@ class Objects(Memory):
                 self.share(key, "")
                 self.share(value, label)
         elif shape != NO_CONTAINER:
-            for value in list(cast(list[object], thing)):
+            for value in list(cast(Any, thing)):
                 self.share(value, label)
         if self.rooting and not self.is_seen(type(thing)) and type(thing) is not LruCache:
             return  # what hangs on it is found when it is used
@@ -448,7 +448,7 @@ class Objects(Memory):
             if shape_of(type(container)) == KEYED:
                 items: object = list(dict.items(cast(dict[object, object], container)))
             else:
-                items = list(cast(list[object], container))
+                items = list(cast(Any, container))
             self.changes[key] = (container, items)
 
     def put_back(self) -> None:
