@@ -7,7 +7,13 @@ import _thread
 import builtins
 from collections.abc import Callable
 from functools import cached_property
-from types import CellType, FunctionType, MemberDescriptorType, ModuleType
+from types import (
+    CellType,
+    FunctionType,
+    MemberDescriptorType,
+    ModuleType,
+    WrapperDescriptorType,
+)
 from typing import Any, Final, cast
 
 from mazurka.core.operation import LOAD, STORE
@@ -89,7 +95,7 @@ def find_way(kind: type, name: str) -> int:
         return OF_CLASS
     if kind.__module__.startswith("mazurka."):
         return NATIVE
-    if not is_memory(kind) or kind.__getattribute__ is not object.__getattribute__:
+    if not is_memory(kind) or not is_pythons_own(kind.__getattribute__):
         return NATIVE
     found = class_attribute(kind, name)
     if found is MISSING or isinstance(found, MemberDescriptorType):
@@ -97,6 +103,11 @@ def find_way(kind: type, name: str) -> int:
     if hasattr(type(found), "__set__") or hasattr(type(found), "__delete__"):
         return NATIVE  # a property, say
     return CLASS_LEVEL if is_named or not hasattr(type(found), "__get__") else NATIVE
+
+
+def is_pythons_own(method: object) -> bool:
+    """Whether a class has got a special method from a class of C, not from the user's."""
+    return type(method) is WrapperDescriptorType
 
 
 def is_plain(way: int) -> bool:
@@ -152,13 +163,21 @@ def load_attribute(thing: object, name: str) -> object:
         return load_class_level(thing, name)
     elif way == OF_CLASS:
         return load_from_class(cast(type, thing), name)
-    elif way == OF_MODULE and OBJECTS.is_shared(cast(ModuleType, thing).__dict__):
-        read(cast(ModuleType, thing).__dict__, name)
+    elif way == OF_MODULE:
+        read_in_module(cast(ModuleType, thing).__dict__, name)
     elif way == OF_LOCAL:
         return load_local(thing, name)
     elif way == CACHED:
         return load_cached(thing, name)
     return getattr(thing, name)
+
+
+def read_in_module(namespace: dict[str, object], name: str) -> None:
+    """Functions and classes are not replaced by code that does not even name them."""
+    if OBJECTS.is_shared(namespace) and (
+        name in CHANGEABLE.names or not isinstance(namespace.get(name), (FunctionType, type))
+    ):
+        read(namespace, name)
 
 
 def load_local(thing: object, name: str) -> object:
@@ -237,7 +256,7 @@ def store_attribute(thing: object, name: str, value: object) -> None:
             return
     if way == OF_MODULE and OBJECTS.is_shared(cast(ModuleType, thing).__dict__):
         write(cast(ModuleType, thing).__dict__, name, value)
-    elif way == OF_CLASS or (is_plain(way) and kind.__setattr__ is object.__setattr__):
+    elif way == OF_CLASS or (is_plain(way) and is_pythons_own(kind.__setattr__)):
         write(thing, name, value)
     setattr(thing, name, value)
     if way == OF_CLASS:
@@ -277,7 +296,7 @@ def delete_attribute(thing: object, name: str) -> None:
                 return
         if way == OF_MODULE and OBJECTS.is_shared(cast(ModuleType, thing).__dict__):
             write(cast(ModuleType, thing).__dict__, name, MISSING)
-        elif way == OF_CLASS or (is_plain(way) and kind.__delattr__ is object.__delattr__):
+        elif way == OF_CLASS or (is_plain(way) and is_pythons_own(kind.__delattr__)):
             write(thing, name, MISSING)
             WAYS.clear()
     delattr(thing, name)

@@ -53,6 +53,16 @@ CACHE: Final = "(cache)"  # where a cached function keeps what stands for its ca
 CALL_COUNT: Final = "(calls)"  # and how often it was called
 
 
+# Modules whose objects do not change, or nobody minds if they do.
+HARMLESS: Final = {
+    "builtins", "concurrent", "datetime", "decimal", "enum", "fractions", "functools", "inspect",
+    "logging", "operator", "pathlib", "re", "types", "typing", "uuid", "warnings",
+}  # fmt: skip
+
+
+ABSTRACT: Final = ("abc", "builtins", "collections.abc", "typing")  # their methods call others
+
+
 class Misjudged(Exception):
     """What an object was taken for was wrong: begin the search anew, and take it for what it is."""
 
@@ -86,17 +96,18 @@ class Contents(Cell):
         if kind < FIRST_ON_PARTS:
             return NO_VIEW
         shape = self.shape
+        if shape == NO_CONTAINER:  # an object of which nothing is known
+            return View(0, False, None)
+        length = plain_length(self.value)
         if shape == INDEXED or shape == WHOLE or kind == LENGTH:
-            return View(len(cast(Any, self.value)), False, None)
+            return View(length, False, None)
+        if kind == CHANGE_WHOLE:
+            return View(length, False, {self.number_of(each) for each in plain_items(self.value)})
         if shape == KEYED:
             mapping = cast(dict[object, object], self.value)
-            if kind == CHANGE_WHOLE:
-                return View(len(mapping), False, {self.number_of(each) for each in mapping})
-            return View(len(mapping), item >= 0 and key in mapping, None)
+            return View(length, item >= 0 and dict.__contains__(mapping, key), None)
         elements = cast(set[object], self.value)
-        if kind == CHANGE_WHOLE:
-            return View(len(elements), False, {self.number_of(each) for each in elements})
-        return View(len(elements), item >= 0 and key in elements, None)
+        return View(length, item >= 0 and set.__contains__(elements, key), None)
 
     def number_of(self, key: object) -> int:
         """The number of an item by its key; -1 for a key that cannot be told from others, as its
@@ -138,6 +149,7 @@ class Objects(Memory):
         self.sites: set[tuple[object, int]] = set()  # what is first used there is shared
         self.classes: dict[str, Identity] = {}  # by their names: those made in executions
         self.modules: set[str] = set()  # whose code is rewritten
+        self.opaque: dict[str, set[str]] = {}  # what was used, and which of it is not rewritten
         self.cached: list[Any] = []  # functions with functools.lru_cache that are outside
         self.rooting = False  # whether what is found now is outside
         # Of outside objects, to be put back: by address and attribute, "" for the items.
@@ -358,7 +370,7 @@ class Objects(Memory):
                 self.share(key, "")
                 self.share(value, label)
         elif shape != NO_CONTAINER:
-            for value in list(cast(Any, thing)):
+            for value in plain_items(thing):
                 self.share(value, label)
         if self.rooting and not self.is_seen(type(thing)) and type(thing) is not LruCache:
             return  # what hangs on it is found when it is used
@@ -372,6 +384,24 @@ class Objects(Memory):
     def is_shared(self, thing: object) -> bool:
         record = self.here.get(id(thing)) or self.outside.get(id(thing))
         return record is not None and record.owner < 0
+
+    def is_known(self, thing: object) -> bool:
+        return id(thing) in self.here or id(thing) in self.outside
+
+    def is_opaque(self, thing: object) -> bool:
+        """Whether an object is shared, but what its class does to it is not seen."""
+        kind = type(thing)
+        return (
+            self.is_shared(thing)
+            and shape_of(kind) == NO_CONTAINER
+            and kind is not LruCache
+            and kind.__module__.partition(".")[0] not in HARMLESS
+            and not isinstance(thing, (type, Thread))
+        )
+
+    def note_opaque(self, name: str, thing: object) -> None:
+        label = self.record_of(thing).identity.label
+        self.opaque.setdefault(name, set()).add(label)
 
     def number_of(self, thing: object) -> int:
         """The id of an object. Addresses differ from one execution to the next; this does not."""
@@ -390,6 +420,10 @@ class Objects(Memory):
     def is_seen(self, kind: type) -> bool:
         """Whether a class belongs to rewritten code."""
         return kind.__module__ in self.modules
+
+    def is_all_seen(self, kind: type) -> bool:
+        """The same for all that it inherits, too."""
+        return all(self.is_seen(base) or base.__module__ in ABSTRACT for base in kind.__mro__)
 
     # Places
 
@@ -443,12 +477,14 @@ class Objects(Memory):
 
     def save_contents(self, container: object) -> None:
         """The items of a container are about to be changed."""
+        if shape_of(type(container)) == NO_CONTAINER:
+            return  # it cannot be helped
         key = (id(container), "")
         if self.record_of(container).owner == OUTSIDE and key not in self.changes:
             if shape_of(type(container)) == KEYED:
                 items: object = list(dict.items(cast(dict[object, object], container)))
             else:
-                items = list(cast(Any, container))
+                items = plain_items(container)
             self.changes[key] = (container, items)
 
     def put_back(self) -> None:
@@ -474,6 +510,27 @@ def relabel(identity: Identity, label: str) -> None:
         RUNTIME.locations[location].label = label_of_field(identity, name)
     if identity.contents >= 0:
         RUNTIME.locations[identity.contents].label = label
+
+
+def plain_length(container: object) -> int:
+    """The length of a container, whatever its class says."""
+    if isinstance(container, dict):
+        return dict.__len__(container)
+    if isinstance(container, list):
+        return list.__len__(container)
+    for kind in CONTAINERS:
+        if isinstance(container, kind):
+            length: int = kind.__len__(container)
+            return length
+    raise AssertionError("it is none of the containers")
+
+
+def plain_items(container: object) -> list[object]:
+    """The items of a container, or its keys, whatever its class says."""
+    for kind in CONTAINERS:
+        if isinstance(container, kind):
+            return list(kind.__iter__(container))
+    raise AssertionError("it is none of the containers")
 
 
 def number_from(name: str) -> int:
@@ -565,6 +622,7 @@ def rebuilt(container: Any, items: list[Any]) -> Any:
     return bytearray(items)
 
 
+CONTAINERS: Final[tuple[Any, ...]] = (dict, list, set, deque, bytearray, array)
 SHAPES: Final[dict[type, int]] = {}
 SLOTS: Final[dict[type, tuple[str, ...]]] = {}
 MEMORY: Final[dict[type, bool]] = {}

@@ -46,8 +46,8 @@ class OrdinaryCode:
     def warnings(self) -> list[str]:
         """What was not seen."""
         found = [f"what {text} does is not seen" for text in sorted(CALLS.skipped_calls)]
-        for name in sorted(CALLS.opaque):
-            labels = ", ".join(sorted(CALLS.opaque[name]))
+        for name in sorted(OBJECTS.opaque):
+            labels = ", ".join(sorted(OBJECTS.opaque[name]))
             found.append(f"what {name} does to {labels} is not seen: it is not rewritten")
         return found
 
@@ -63,7 +63,7 @@ def ordinary_code(
     """While the body runs, the user's code announces what it does."""
     RUNTIME.memory = OBJECTS
     RUNTIME.callee = callee
-    CALLS.opaque = {}
+    OBJECTS.opaque = {}
     CALLS.skipped_calls = set()
     CALLS.replacements = REPLACEMENTS
     STANDARD.steered = steered
