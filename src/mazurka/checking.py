@@ -35,6 +35,8 @@ ALGORITHMS: dict[str, Callable[[Search], bool]] = {
     "naive": lambda search: NaiveSearch(search).explore(),
 }
 
+GRANULARITIES = ("access", "sync")
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -91,6 +93,7 @@ def explore(
     step_limit: float = DEFAULT_STEP_LIMIT,
     progress: Progress | None = None,
     instrument: Sequence[str] | None = (),
+    granularity: str = "access",
 ) -> Result:
     """Run a program once for every behaviour that differs.
 
@@ -102,13 +105,21 @@ def explore(
     seconds that a thread may take from one step to the next. What threads do to ordinary objects is
     seen in the code of your project, and in that of the packages named in `instrument`; with
     `instrument=None`, operations of `mazurka` and of the standard library are all that is seen.
+    With `granularity="access"` each access to an ordinary object that threads share is a step; with
+    "sync" only synchronisation is, and two such accesses that nothing orders are a data race, which
+    is a failure. There are far fewer executions then.
     """
     program = undecorated(program)
     check_options(program, algorithm, max_executions, time_limit, max_events, step_limit)
+    if granularity not in GRANULARITIES:
+        known = ", ".join(GRANULARITIES)
+        raise MazurkaError(f"there is no granularity {granularity!r}; choose one of {known}")
 
     def search() -> tuple[Result, bool]:
         result = Result(algorithm=algorithm)
-        execution = PythonExecution(program, independent_adds, max_events, algorithm == "naive")
+        execution = PythonExecution(
+            program, independent_adds, max_events, algorithm == "naive", granularity == "sync"
+        )
         search = Search(execution, result, stop_on_failure, max_executions, time_limit, progress)
         return result, run_search(search, ALGORITHMS[algorithm], step_limit)
 
@@ -431,7 +442,8 @@ def follow(program: Callable[[], object], schedule: Schedule, step_limit: float)
     """Run the steps of a schedule once, and give the failure that they lead to."""
     independent_adds = bool(schedule.options.get("independent_adds", True))
     max_events = schedule.options.get("max_events", DEFAULT_MAX_EVENTS)
-    execution = PythonExecution(program, independent_adds, max_events, False)
+    watches_races = schedule.options.get("granularity") == "sync"
+    execution = PythonExecution(program, independent_adds, max_events, False, watches_races)
     try:
         with guarded(step_limit), steered_standard_library():
             if RUNTIME.memory is not None:

@@ -48,6 +48,7 @@ from mazurka.core.operation import (
     outcome,
 )
 from mazurka.core.result import MazurkaError
+from mazurka.program.race_detector import RaceDetector
 from mazurka.program.registry import Registry
 from mazurka.program.source import here, users_frame
 from mazurka.program.thread import NOWHERE, Cell, Thread, do_nothing
@@ -57,6 +58,7 @@ NOTHING: Final = 0
 DIVERGED: Final = 1
 TOO_LONG: Final = 2
 INTERRUPTED: Final = 3
+POLLING: Final = 4
 
 # What the try operations give when they do not succeed.
 FAILED: Final = object()
@@ -124,6 +126,7 @@ class Runtime(Registry):
         self.sleep: list[Event] = NO_EVENTS
         self.guide: Guide | None = None
         self.memory: Memory | None = None  # if the program's own objects are seen
+        self.watcher: RaceDetector | None = None  # if accesses to these are no steps
         self.keep = 0
         self.path_end = 0
         self.position = 0
@@ -144,6 +147,7 @@ class Runtime(Registry):
         independent_adds: bool,
         max_events: int,
         record_enabled: bool,
+        watches_races: bool,
     ) -> None:
         """Get ready to explore a program: forget all names of the one before."""
         if self.hub is not None:
@@ -153,6 +157,7 @@ class Runtime(Registry):
         self.independent_adds = independent_adds
         self.max_events = max_events
         self.record_enabled = record_enabled
+        self.watcher = RaceDetector() if watches_races else None
         self.forget()
         if self.memory is not None:
             self.memory.forget()
@@ -176,6 +181,7 @@ class Runtime(Registry):
         self.first_failed = None
         self.divergence = None
         self.guide = None
+        self.watcher = None
         if self.memory is not None:
             self.memory.forget()
 
@@ -208,6 +214,8 @@ class Runtime(Registry):
         self.pending = []
         if self.memory is not None:
             self.memory.begin()
+        if self.watcher is not None:
+            self.watcher.begin()
         main = self.threads[0]
         self.live = [main]
         self.recent = main
@@ -338,6 +346,8 @@ class Runtime(Registry):
             self.diverge(event, thread, kind, cell.location, "")
         self.position += 1
         self.recent = thread
+        if self.watcher is not None:
+            self.watcher.stepped(event)
         return event
 
     def perform(self, kind: int, cell: Cell, first: object, second: object) -> object:
@@ -394,6 +404,8 @@ class Runtime(Registry):
             event.first = thread.first
             event.second = thread.second
             self.position = position + 1
+            if self.watcher is not None:
+                self.watcher.stepped(event)
             result = self.apply(thread)
             event.after = cell.value
             return result
@@ -408,9 +420,21 @@ class Runtime(Registry):
             self.sleep = [asleep for asleep in self.sleep if not dependent(asleep, event)]
         if self.guide is not None:
             self.guide.performed(event)
+        if self.watcher is not None:
+            self.watcher.stepped(event)
         result = self.apply(thread)
         event.after = cell.value
         return result
+
+    def watch(self, watcher: RaceDetector, cell: Cell, accessed: Footprint) -> None:
+        """An access to an ordinary object that is no step."""
+        thread = self.current
+        assert thread is not None
+        if self.cancelling:
+            self.keep_cancelling(thread)
+        watcher.accessed(thread.id, cell, accessed, self.position)
+        if watcher.accesses > self.max_events:
+            self.stop(POLLING)
 
     def new_event(self, thread: Thread) -> Event:
         kind = thread.kind
