@@ -120,6 +120,7 @@ class Runtime(Registry):
         self.independent_adds = True
         self.max_events = 0
         self.record_enabled = False
+        self.starts_at_once = False  # whether children run before their parents go on
         self.live: list[Thread] = []  # those of this execution, in the order of their spawns
         self.events: list[Event] = []
         self.path: list[Event] = NO_EVENTS
@@ -158,6 +159,7 @@ class Runtime(Registry):
         self.max_events = max_events
         self.record_enabled = record_enabled
         self.watcher = RaceDetector() if watches_races else None
+        self.starts_at_once = record_enabled or watches_races
         self.forget()
         if self.memory is not None:
             self.memory.forget()
@@ -335,7 +337,7 @@ class Runtime(Registry):
         thread = self.current
         if thread is None or self.position >= self.keep or self.cancelling:
             return None
-        if self.pending and (thread is not self.recent or self.record_enabled):
+        if self.pending and (thread is not self.recent or self.starts_at_once):
             return None
         event = self.events[self.position]
         if event.thread != thread.id:
@@ -610,7 +612,7 @@ class Runtime(Registry):
 
     def goes_on(self, thread: Thread) -> bool:
         """Whether it is still the turn of the thread that stepped last."""
-        if thread is not self.recent or self.record_enabled or is_await(thread.kind):
+        if thread is not self.recent or self.starts_at_once or is_await(thread.kind):
             return False
         if self.position >= self.path_end:
             return self.can_step(thread)
