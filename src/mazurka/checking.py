@@ -36,6 +36,8 @@ ALGORITHMS: dict[str, Callable[[Search], bool]] = {
     "naive": lambda search: NaiveSearch(search).explore(),
 }
 
+GRANULARITIES = ("access", "sync")
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -98,6 +100,7 @@ def explore(
     instrument: Sequence[str] | None = (),
     setup: Callable[[], object] | None = None,
     reset: Callable[[], object] | None = None,
+    granularity: str = "access",
 ) -> Result:
     """Run a program once for every behaviour that differs.
 
@@ -110,13 +113,21 @@ def explore(
     seen in the code of your project, and in that of the packages named in `instrument`; with
     `instrument=None`, operations of `mazurka` and of the standard library are all that is seen.
     `setup` is called before each execution and `reset` after it: they put back what Mazurka cannot.
+    With `granularity="access"` each access to an ordinary object that threads share is a step; with
+    "sync" only synchronisation is, and two such accesses that nothing orders are a data race, which
+    is a failure. There are far fewer executions then.
     """
     program = undecorated(program)
     check_options(program, algorithm, max_executions, time_limit, max_events, step_limit)
+    if granularity not in GRANULARITIES:
+        known = ", ".join(GRANULARITIES)
+        raise MazurkaError(f"there is no granularity {granularity!r}; choose one of {known}")
 
     def search() -> tuple[Result, bool]:
         result = Result(algorithm=algorithm)
-        execution = PythonExecution(program, independent_adds, max_events, algorithm == "naive")
+        execution = PythonExecution(
+            program, independent_adds, max_events, algorithm == "naive", granularity == "sync"
+        )
         execution.setup = setup
         execution.reset = reset
         search = Search(execution, result, stop_on_failure, max_executions, time_limit, progress)
@@ -439,7 +450,8 @@ def replay(
     def follow() -> Failure:
         independent_adds = bool(schedule.options.get("independent_adds", True))
         max_events = schedule.options.get("max_events", DEFAULT_MAX_EVENTS)
-        execution = PythonExecution(program, independent_adds, max_events, False)
+        watches_races = schedule.options.get("granularity") == "sync"
+        execution = PythonExecution(program, independent_adds, max_events, False, watches_races)
         execution.setup = setup
         execution.reset = reset
         return run_schedule(execution, schedule, step_limit)
