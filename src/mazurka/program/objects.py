@@ -14,6 +14,7 @@ from threading import Thread
 from types import (
     BuiltinFunctionType,
     CellType,
+    CoroutineType,
     FunctionType,
     GeneratorType,
     GetSetDescriptorType,
@@ -288,6 +289,10 @@ class Objects(Memory):
             self.share((call.func, call.args, tuple(call.keywords.values())), "")
         elif kind is GeneratorType:
             frame = cast(GeneratorType[object, object, object], thing).gi_frame
+            if frame is not None:
+                self.share(tuple(frame.f_locals.values()), "")
+        elif kind is CoroutineType:
+            frame = cast(CoroutineType[object, object, object], thing).cr_frame
             if frame is not None:
                 self.share(tuple(frame.f_locals.values()), "")
         elif kind is CellType or is_memory(kind):
