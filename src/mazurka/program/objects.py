@@ -292,7 +292,7 @@ class Objects(Memory):
             if frame is not None:
                 self.share(tuple(frame.f_locals.values()), "")
         elif kind is CoroutineType:
-            frame = cast(CoroutineType[object, object, object], thing).cr_frame
+            frame = cast("CoroutineType[object, object, object]", thing).cr_frame
             if frame is not None:
                 self.share(tuple(frame.f_locals.values()), "")
         elif kind is CellType or is_memory(kind):

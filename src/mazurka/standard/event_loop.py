@@ -138,9 +138,9 @@ class EventLoop(asyncio.BaseEventLoop):
     def _run_once(self) -> None:
         if RUNTIME.cancelling:  # a task may have swallowed it
             raise Cancelled
-        if not is_alone():
-            self.accept_all(self.inbox.take())
         self.do_bookkeeping()
+        if not is_alone():
+            self.hear_from_threads()
         ways = list(self.ways())
         if not ways:
             self.accept_all(self.inbox.wait())
@@ -148,6 +148,14 @@ class EventLoop(asyncio.BaseEventLoop):
             ways[0].go()
         else:
             chosen_of(ways).go()
+
+    def hear_from_threads(self) -> None:
+        """Accept what threads hand over; also what they do in answer to that."""
+        before = -1
+        while before != RUNTIME.position:
+            self.accept_all(self.inbox.take())
+            before = RUNTIME.position
+            self.do_bookkeeping()  # which may perform operations
 
     def do_bookkeeping(self) -> None:
         while self.bookkeeping:
@@ -194,12 +202,10 @@ class EventLoop(asyncio.BaseEventLoop):
             self.ticks += 1
             thread.clock = max(thread.clock, timer.when() - BOOT)
             self.run(timer)
-        if task is not None:
-            self.do_bookkeeping()
-            for step in self.steps:
-                if step.task is task:
-                    self.run_step(step)
-                    return
+        for step in self.steps:
+            if step.task is task:
+                self.run_step(step)
+                return
 
     def run_step(self, step: Ready) -> None:
         self.steps.remove(step)
