@@ -1,5 +1,6 @@
 """The doors for Python code: explore a program, check it, replay a failure."""
 
+import asyncio
 import dis
 import functools
 import gc
@@ -117,7 +118,7 @@ def explore(
     "sync" only synchronisation is, and two such accesses that nothing orders are a data race, which
     is a failure. There are far fewer executions then.
     """
-    program = undecorated(program)
+    program = runnable(undecorated(program))
     check_options(program, algorithm, max_executions, time_limit, max_events, step_limit)
     if granularity not in GRANULARITIES:
         known = ", ".join(GRANULARITIES)
@@ -196,7 +197,7 @@ def explore_parts(
                 f"the parts were left by a search with independent_adds={part.independent_adds}"
             )
     result = Result(algorithm="pop")
-    execution = PythonExecution(program, independent_adds, max_events, False)
+    execution = PythonExecution(runnable(program), independent_adds, max_events, False)
     search = Search(execution, result, stop_on_failure, max_executions, time_limit, None)
     left = list(parts)
 
@@ -272,13 +273,21 @@ def check_options(
 
 
 def refuse_unusual(program: object) -> None:
-    """Calling a coroutine or generator function would run nothing of it."""
-    if (
-        inspect.iscoroutinefunction(program)
-        or inspect.isgeneratorfunction(program)
-        or inspect.isasyncgenfunction(program)
-    ):
-        raise MazurkaError(f"{name_of(program)} is a coroutine or generator: give a plain function")
+    """Calling a generator function would run nothing of it."""
+    if inspect.isgeneratorfunction(program) or inspect.isasyncgenfunction(program):
+        raise MazurkaError(f"{name_of(program)} is a generator: give a plain function")
+
+
+def runnable(program: Callable[P, object]) -> Callable[P, object]:
+    """A plain function that does what a program does; a coroutine function needs an event loop."""
+    if not inspect.iscoroutinefunction(program):
+        return program
+
+    @functools.wraps(program)
+    def run(*arguments: P.args, **named: P.kwargs) -> object:
+        return asyncio.run(program(*arguments, **named))
+
+    return run
 
 
 @overload
@@ -329,6 +338,7 @@ def applied_as_decorator() -> bool:
 def checked(function: Callable[..., Any], options: dict[str, Any]) -> Callable[..., None]:
     """The function of a test that checks its own body."""
     refuse_undecoratable(function)
+    call = runnable(function)
 
     @functools.wraps(function)
     def test(*arguments: Any, **named: Any) -> None:
@@ -336,7 +346,7 @@ def checked(function: Callable[..., Any], options: dict[str, Any]) -> Callable[.
 
         @functools.wraps(function)
         def program() -> Any:
-            return function(*arguments, **named)
+            return call(*arguments, **named)
 
         del program.__wrapped__  # it takes no arguments any more
         run_check(program, options)
@@ -439,7 +449,7 @@ def replay(
     """
     if isinstance(schedule, str):
         schedule = Schedule.from_json(schedule)
-    program = undecorated(program)
+    program = runnable(undecorated(program))
     check_options(program, "pop", None, None, 1, step_limit)
     if schedule.failure == NONDETERMINISM:
         raise MazurkaError(

@@ -15,6 +15,7 @@ from threading import Thread
 from types import (
     BuiltinFunctionType,
     CellType,
+    CoroutineType,
     FunctionType,
     GeneratorType,
     GetSetDescriptorType,
@@ -330,6 +331,10 @@ class Objects(Memory):
         elif kind is LruCache:
             cache_of(thing)
             self.share_memory(thing, label)
+        elif kind is CoroutineType:
+            frame = cast(Any, thing).cr_frame
+            if frame is not None:
+                self.share(tuple(frame.f_locals.values()), "")
         elif kind is CellType or is_memory(kind):
             self.share_memory(thing, label)
 

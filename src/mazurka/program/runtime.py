@@ -205,6 +205,7 @@ class Runtime(Registry):
 
     def begin(self, keep: int, path: list[Event], sleep: list[Event]) -> None:
         """Put everything back to the start of an execution."""
+        self.at_begin()  # while what the one before has left still belongs to it
         del self.events[keep:]
         self.path = path
         self.sleep = sleep
@@ -226,7 +227,6 @@ class Runtime(Registry):
         self.live = [main]
         self.recent = main
         main.reset(self.program, (), self.epoch)
-        self.at_begin()
 
     def start(self, thread: Thread) -> None:
         """Let a thread run up to its first operation."""
