@@ -446,8 +446,9 @@ def test_function_with_arguments(write: Write) -> None:
 
 
 def test_coroutine(write: Write) -> None:
-    write("coroutine.py", "async def f(): pass")
-    assert "coroutine" in refused("check", "coroutine.py::f")
+    write("coroutine.py", "async def f(): pass\nasync def g(): yield 1")
+    assert run("check", "coroutine.py::f").exit_code == 0
+    assert "g is a generator" in refused("check", "coroutine.py::g")
 
 
 def test_raises_at_import(write: Write) -> None:

@@ -1,5 +1,6 @@
 """The doors for Python code: explore a program, check it, replay a failure."""
 
+import asyncio
 import dis
 import functools
 import gc
@@ -35,6 +36,8 @@ ALGORITHMS: dict[str, Callable[[Search], bool]] = {
     "source": lambda search: SourceDpor(search).explore(),
     "naive": lambda search: NaiveSearch(search).explore(),
 }
+
+GRANULARITIES = ("access", "sync")
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -98,6 +101,7 @@ def explore(
     instrument: Sequence[str] | None = (),
     setup: Callable[[], object] | None = None,
     reset: Callable[[], object] | None = None,
+    granularity: str = "access",
 ) -> Result:
     """Run a program once for every behaviour that differs.
 
@@ -110,13 +114,21 @@ def explore(
     seen in the code of your project, and in that of the packages named in `instrument`; with
     `instrument=None`, operations of `mazurka` and of the standard library are all that is seen.
     `setup` is called before each execution and `reset` after it: they put back what Mazurka cannot.
+    With `granularity="access"` each access to an ordinary object that threads share is a step; with
+    "sync" only synchronisation is, and two such accesses that nothing orders are a data race, which
+    is a failure. There are far fewer executions then.
     """
-    program = undecorated(program)
+    program = runnable(undecorated(program))
     check_options(program, algorithm, max_executions, time_limit, max_events, step_limit)
+    if granularity not in GRANULARITIES:
+        known = ", ".join(GRANULARITIES)
+        raise MazurkaError(f"there is no granularity {granularity!r}; choose one of {known}")
 
     def search() -> tuple[Result, bool]:
         result = Result(algorithm=algorithm)
-        execution = PythonExecution(program, independent_adds, max_events, algorithm == "naive")
+        execution = PythonExecution(
+            program, independent_adds, max_events, algorithm == "naive", granularity == "sync"
+        )
         execution.setup = setup
         execution.reset = reset
         search = Search(execution, result, stop_on_failure, max_executions, time_limit, progress)
@@ -185,7 +197,7 @@ def explore_parts(
                 f"the parts were left by a search with independent_adds={part.independent_adds}"
             )
     result = Result(algorithm="pop")
-    execution = PythonExecution(program, independent_adds, max_events, False)
+    execution = PythonExecution(runnable(program), independent_adds, max_events, False)
     search = Search(execution, result, stop_on_failure, max_executions, time_limit, None)
     left = list(parts)
 
@@ -261,13 +273,21 @@ def check_options(
 
 
 def refuse_unusual(program: object) -> None:
-    """Calling a coroutine or generator function would run nothing of it."""
-    if (
-        inspect.iscoroutinefunction(program)
-        or inspect.isgeneratorfunction(program)
-        or inspect.isasyncgenfunction(program)
-    ):
-        raise MazurkaError(f"{name_of(program)} is a coroutine or generator: give a plain function")
+    """Calling a generator function would run nothing of it."""
+    if inspect.isgeneratorfunction(program) or inspect.isasyncgenfunction(program):
+        raise MazurkaError(f"{name_of(program)} is a generator: give a plain function")
+
+
+def runnable(program: Callable[P, object]) -> Callable[P, object]:
+    """A plain function that does what a program does; a coroutine function needs an event loop."""
+    if not inspect.iscoroutinefunction(program):
+        return program
+
+    @functools.wraps(program)
+    def run(*arguments: P.args, **named: P.kwargs) -> object:
+        return asyncio.run(program(*arguments, **named))
+
+    return run
 
 
 @overload
@@ -318,6 +338,7 @@ def applied_as_decorator() -> bool:
 def checked(function: Callable[..., Any], options: dict[str, Any]) -> Callable[..., None]:
     """The function of a test that checks its own body."""
     refuse_undecoratable(function)
+    call = runnable(function)
 
     @functools.wraps(function)
     def test(*arguments: Any, **named: Any) -> None:
@@ -325,7 +346,7 @@ def checked(function: Callable[..., Any], options: dict[str, Any]) -> Callable[.
 
         @functools.wraps(function)
         def program() -> Any:
-            return function(*arguments, **named)
+            return call(*arguments, **named)
 
         del program.__wrapped__  # it takes no arguments any more
         run_check(program, options)
@@ -428,7 +449,7 @@ def replay(
     """
     if isinstance(schedule, str):
         schedule = Schedule.from_json(schedule)
-    program = undecorated(program)
+    program = runnable(undecorated(program))
     check_options(program, "pop", None, None, 1, step_limit)
     if schedule.failure == NONDETERMINISM:
         raise MazurkaError(
@@ -439,7 +460,8 @@ def replay(
     def follow() -> Failure:
         independent_adds = bool(schedule.options.get("independent_adds", True))
         max_events = schedule.options.get("max_events", DEFAULT_MAX_EVENTS)
-        execution = PythonExecution(program, independent_adds, max_events, False)
+        watches_races = schedule.options.get("granularity") == "sync"
+        execution = PythonExecution(program, independent_adds, max_events, False, watches_races)
         execution.setup = setup
         execution.reset = reset
         return run_schedule(execution, schedule, step_limit)

@@ -21,7 +21,13 @@ from click.core import ParameterSource
 from rich.console import Console
 
 from mazurka import checking
-from mazurka.checking import ALGORITHMS, COMPILED, DEFAULT_MAX_EVENTS, DEFAULT_STEP_LIMIT
+from mazurka.checking import (
+    ALGORITHMS,
+    COMPILED,
+    DEFAULT_MAX_EVENTS,
+    DEFAULT_STEP_LIMIT,
+    GRANULARITIES,
+)
 from mazurka.core.result import Failure, MazurkaError, Result, Schedule
 from mazurka.report.document import result_document
 from mazurka.report.progress import Progress
@@ -104,6 +110,14 @@ def main() -> None:
     default=DEFAULT_STEP_LIMIT,
     show_default=True,
     help="Seconds that a thread may take from one step to the next.",
+)
+@click.option(
+    "--granularity",
+    type=click.Choice(GRANULARITIES),
+    default="access",
+    show_default=True,
+    help="Where threads can be switched: at each access to what they share, or at synchronisation "
+    "only (sync), which takes far fewer executions; data races are failures then.",
 )
 @click.option("--all-failures", is_flag=True, help="Go on after the first failure, and show all.")
 @click.option(

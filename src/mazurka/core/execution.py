@@ -42,6 +42,7 @@ class Execution:
         self.waiting: list[Event] = []  # the operations that its blocked threads stand before
         self.sleeping: list[Event] = []  # and those of its sleeping threads
         self.failed = False
+        self.race: str | None = None  # the data race in it: the variable, and both lines
         self.guide: Guide | None = None
 
     def run(self, keep: int, path: list[Event], sleep: list[Event]) -> None:

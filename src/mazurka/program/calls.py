@@ -117,6 +117,8 @@ def callee(function: Any) -> Any:
     replacement = replacement_for(function)
     if replacement is not None:
         return replacement
+    if kind is FunctionType and is_of_asyncio(function.__module__):
+        return function
     if kind is FunctionType:
         return partial(call_opaque, function)
     return function  # an object with a __call__ of its own
@@ -174,10 +176,16 @@ def is_known(kind: type) -> bool:
         known = any(
             base.__module__ in ("threading", "queue")
             or base.__module__.startswith(("mazurka.", "concurrent.futures."))
+            or is_of_asyncio(base.__module__)
             for base in kind.__mro__
         )
         KNOWN[kind] = known
     return known
+
+
+def is_of_asyncio(module: str | None) -> bool:
+    """Its objects belong to one thread. The event loop announces what it gives to others."""
+    return module is not None and module.partition(".")[0] in ("asyncio", "_asyncio")
 
 
 def is_transparent(function: FunctionType) -> bool:
@@ -210,6 +218,8 @@ def callee_for_builtin(function: Any) -> Any:
         return cache_method(owner, function.__name__) or function
     if kind is str or kind is bytes:
         return partial(call_reading, function)
+    if is_known(kind):
+        return function
     replacement = replacement_for(function)
     return partial(call_opaque, function) if replacement is None else replacement
 

@@ -20,7 +20,9 @@ from mazurka.core.operation import (
     ITEM_READ,
     ITEM_SET,
     LENGTH,
+    NO_VIEW,
     READ_WHOLE,
+    footprint,
 )
 from mazurka.program.fields import read, write
 from mazurka.program.objects import (
@@ -85,7 +87,11 @@ def use_opaque(thing: object, name: str) -> None:
 
 
 def announce(kind: int, contents: Contents, item: int, key: object) -> None:
-    if not RUNTIME.repeats_on(kind, contents, item):
+    watcher = RUNTIME.watcher
+    if watcher is not None:
+        view = contents.look(kind, item, key) if kind < READ_WHOLE else NO_VIEW
+        RUNTIME.watch(watcher, contents, footprint(kind, item, view))
+    elif not RUNTIME.repeats_on(kind, contents, item):
         RUNTIME.perform(kind, contents, item, key)
 
 

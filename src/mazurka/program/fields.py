@@ -1,6 +1,7 @@
 """Accesses to attributes, global variables and closure variables, as rewritten code makes them.
 
-Each of these waits for its turn, then does what Python would do, all in one step.
+Each of these waits for its turn, then does what Python would do, all in one step; or, if only
+synchronisation is steps, is watched and done at once.
 """
 
 import _thread
@@ -16,7 +17,7 @@ from types import (
 )
 from typing import Any, Final, cast
 
-from mazurka.core.operation import LOAD, STORE
+from mazurka.core.operation import ALL, LOAD, NONE, READ, STORE, WRITE
 from mazurka.program.objects import MISSING, OBJECTS, VALUE, is_memory, present_value
 from mazurka.program.runtime import RUNTIME
 from mazurka.program.thread import Cell, itself
@@ -133,7 +134,10 @@ def read(thing: object, name: str) -> None:
 
 
 def read_cell(cell: Cell) -> None:
-    if not RUNTIME.repeats(LOAD, cell):
+    watcher = RUNTIME.watcher
+    if watcher is not None:
+        RUNTIME.watch(watcher, cell, (READ, NONE, ALL))
+    elif not RUNTIME.repeats(LOAD, cell):
         RUNTIME.perform(LOAD, cell, None, None)
 
 
@@ -147,7 +151,10 @@ def write(thing: object, name: str, value: object) -> None:
 
 
 def write_cell(cell: Cell, value: object) -> None:
-    if RUNTIME.repeats(STORE, cell):
+    watcher = RUNTIME.watcher
+    if watcher is not None:
+        RUNTIME.watch(watcher, cell, (WRITE, NONE, ALL))
+    elif RUNTIME.repeats(STORE, cell):
         cell.value = value
     else:
         RUNTIME.perform(STORE, cell, value, None)

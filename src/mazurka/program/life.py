@@ -43,6 +43,9 @@ class Belongings:
         self.unseeded = 0
         self.random: Random | None = None
         self.locals: Locals | None = None
+        self.event_loop: Any = None  # of asyncio
+        self.event_loop_set = False
+        self.tasks = 0
 
 
 def own_locals() -> Locals:

@@ -15,6 +15,7 @@ from threading import Thread
 from types import (
     BuiltinFunctionType,
     CellType,
+    CoroutineType,
     FunctionType,
     GeneratorType,
     GetSetDescriptorType,
@@ -132,7 +133,7 @@ def name_of_key(key: object) -> object:
     if kind in ATOMS:
         return key
     if kind is tuple:
-        parts = [name_of_key(part) for part in cast(tuple[object, ...], key)]
+        parts = [name_of_key(part) for part in cast(Any, key)]
         return None if any(part is None for part in parts) else tuple(parts)
     if kind.__hash__ is object.__hash__ and kind.__eq__ is object.__eq__:
         return ("object", OBJECTS.record_of(key).identity.name)
@@ -316,7 +317,7 @@ class Objects(Memory):
                 self.share(cast(Any, thing).__self__, "")
             return
         if kind is tuple or kind is frozenset:
-            for part in cast(tuple[object, ...], thing):
+            for part in cast(Any, thing):
                 self.share(part, label)
         elif kind is FunctionType:
             self.share_closure(cast(FunctionType, thing))
@@ -333,6 +334,10 @@ class Objects(Memory):
         elif kind is LruCache:
             cache_of(thing)
             self.share_memory(thing, label)
+        elif kind is CoroutineType:
+            frame = cast(Any, thing).cr_frame
+            if frame is not None:
+                self.share(tuple(frame.f_locals.values()), "")
         elif kind is CellType or is_memory(kind):
             self.share_memory(thing, label)
 

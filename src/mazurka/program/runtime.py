@@ -48,6 +48,7 @@ from mazurka.core.operation import (
     outcome,
 )
 from mazurka.core.result import MazurkaError
+from mazurka.program.race_detector import RaceDetector
 from mazurka.program.registry import Registry
 from mazurka.program.source import here, users_frame
 from mazurka.program.thread import NOWHERE, Cell, Thread, do_nothing, itself
@@ -57,6 +58,7 @@ NOTHING: Final = 0
 DIVERGED: Final = 1
 TOO_LONG: Final = 2
 INTERRUPTED: Final = 3
+POLLING: Final = 4
 
 # What the try operations give when they do not succeed.
 FAILED: Final = object()
@@ -119,12 +121,14 @@ class Runtime(Registry):
         self.independent_adds = True
         self.max_events = 0
         self.record_enabled = False
+        self.starts_at_once = False  # whether children run before their parents go on
         self.live: list[Thread] = []  # those of this execution, in the order of their spawns
         self.events: list[Event] = []
         self.path: list[Event] = NO_EVENTS
         self.sleep: list[Event] = NO_EVENTS
         self.guide: Guide | None = None
         self.memory: Memory | None = None  # if the program's own objects are seen
+        self.watcher: RaceDetector | None = None  # if accesses to these are no steps
         self.keep = 0
         self.path_end = 0
         self.position = 0
@@ -145,6 +149,7 @@ class Runtime(Registry):
         independent_adds: bool,
         max_events: int,
         record_enabled: bool,
+        watches_races: bool,
     ) -> None:
         """Get ready to explore a program: forget all names of the one before."""
         if self.hub is not None:
@@ -154,6 +159,8 @@ class Runtime(Registry):
         self.independent_adds = independent_adds
         self.max_events = max_events
         self.record_enabled = record_enabled
+        self.watcher = RaceDetector() if watches_races else None
+        self.starts_at_once = record_enabled or watches_races
         self.forget()
         if self.memory is not None:
             self.memory.forget()
@@ -180,6 +187,7 @@ class Runtime(Registry):
         self.first_failed = None
         self.divergence = None
         self.guide = None
+        self.watcher = None
         if self.memory is not None:
             self.memory.forget()
 
@@ -197,6 +205,7 @@ class Runtime(Registry):
 
     def begin(self, keep: int, path: list[Event], sleep: list[Event]) -> None:
         """Put everything back to the start of an execution."""
+        self.at_begin()  # while what the one before has left still belongs to it
         del self.events[keep:]
         self.path = path
         self.sleep = sleep
@@ -212,11 +221,12 @@ class Runtime(Registry):
         self.pending = []
         if self.memory is not None:
             self.memory.begin()
+        if self.watcher is not None:
+            self.watcher.begin()
         main = self.threads[0]
         self.live = [main]
         self.recent = main
         main.reset(self.program, (), self.epoch)
-        self.at_begin()
 
     def start(self, thread: Thread) -> None:
         """Let a thread run up to its first operation."""
@@ -332,7 +342,7 @@ class Runtime(Registry):
         thread = self.current
         if thread is None or self.position >= self.keep or self.cancelling:
             return None
-        if self.pending and (thread is not self.recent or self.record_enabled):
+        if self.pending and (thread is not self.recent or self.starts_at_once):
             return None
         event = self.events[self.position]
         if event.thread != thread.id:
@@ -343,6 +353,8 @@ class Runtime(Registry):
             self.diverge(event, thread, kind, cell.location, "")
         self.position += 1
         self.recent = thread
+        if self.watcher is not None:
+            self.watcher.stepped(event)
         return event
 
     def perform(self, kind: int, cell: Cell, first: object, second: object) -> object:
@@ -399,6 +411,8 @@ class Runtime(Registry):
             event.first = thread.first
             event.second = thread.second
             self.position = position + 1
+            if self.watcher is not None:
+                self.watcher.stepped(event)
             result = self.apply(thread)
             event.after = cell.value
             return result
@@ -413,9 +427,21 @@ class Runtime(Registry):
             self.sleep = [asleep for asleep in self.sleep if not dependent(asleep, event)]
         if self.guide is not None:
             self.guide.performed(event)
+        if self.watcher is not None:
+            self.watcher.stepped(event)
         result = self.apply(thread)
         event.after = cell.value
         return result
+
+    def watch(self, watcher: RaceDetector, cell: Cell, accessed: Footprint) -> None:
+        """An access to an ordinary object that is no step."""
+        thread = self.current
+        assert thread is not None
+        if self.cancelling:
+            self.keep_cancelling(thread)
+        watcher.accessed(thread.id, cell, accessed, self.position)
+        if watcher.accesses > self.max_events:
+            self.stop(POLLING)
 
     def new_event(self, thread: Thread) -> Event:
         kind = thread.kind
@@ -591,7 +617,7 @@ class Runtime(Registry):
 
     def goes_on(self, thread: Thread) -> bool:
         """Whether it is still the turn of the thread that stepped last."""
-        if thread is not self.recent or self.record_enabled or is_await(thread.kind):
+        if thread is not self.recent or self.starts_at_once or is_await(thread.kind):
             return False
         if self.position >= self.path_end:
             return self.can_step(thread)

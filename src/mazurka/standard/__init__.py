@@ -1,4 +1,4 @@
-"""Explores programs that are written with the standard library: `threading`, `queue`, `time`, ...
+"""Explores programs that are written with the standard library: `threading`, `asyncio`, `time`...
 
 While a check runs, `steered_standard_library` replaces what they consist of by models. Three things
 are for the code that rewrites the user's programs, since the names of C types that a module has
@@ -24,10 +24,12 @@ from mazurka.standard import (
     counters,
     executors,
     locks,
+    loop_policy,
     queues,
     thread_locals,
     threads,
 )
+from mazurka.standard.running_loops import LOOPS, no_running_loop
 from mazurka.standard.steering import (
     CHECK,
     MODEL,
@@ -48,6 +50,7 @@ PATCHES: list[Patch] = [
     *executors.PATCHES,
     *clock.PATCHES,
     *chance.PATCHES,
+    *loop_policy.PATCHES,
 ]
 
 # The functions and types that modules may have imported by name, and the functions of bound methods
@@ -93,13 +96,15 @@ def steered_standard_library() -> Iterator[None]:
     hook = threading.excepthook
 
     def begin() -> None:
+        LOOPS.let_go()
         CHECK.fresh.clear()
         threading.excepthook = hook
 
     RUNTIME.explorer = get_ident()
     RUNTIME.at_begin = begin
     try:
-        with older_objects_frozen(), patched([*PATCHES, *import_patches()]):
+        patches = [*PATCHES, *import_patches(), *loop_policy.policy_patches()]
+        with older_objects_frozen(), patched(patches), no_running_loop():
             yield
     finally:
         RUNTIME.at_begin = do_nothing
