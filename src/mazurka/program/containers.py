@@ -241,7 +241,11 @@ def copy_of(value: Any, kind: type) -> Any:
         return {key: stable(part) for key, part in list(value.items())}
     if kind is deque:
         return deque([stable(part) for part in list(value)], value.maxlen)
-    return value.__copy__() if hasattr(value, "__copy__") else value[:]
+    return shallow_copy(value)
+
+
+def shallow_copy(value: Any) -> Any:
+    return value.__copy__() if hasattr(value, "__copy__") else value.copy()
 
 
 def items_of(value: Any) -> Any:
@@ -253,7 +257,7 @@ def items_of(value: Any) -> Any:
         return list(value)
     if shape_of(kind) != NO_CONTAINER and not is_own(kind, "__iter__"):
         read_all(value)
-        return value.__copy__() if hasattr(value, "__copy__") else value.copy()
+        return shallow_copy(value)
     return list(value) if isinstance(value, Iterator) else value
 
 
@@ -343,12 +347,14 @@ class IndexIterator:
 
 
 class StepwiseIterator:
-    """Goes through a dict, set, deque or view; each step looks at it before it takes the next."""
+    """Goes through a dict, set, deque or view; each step looks at it before it takes the next, and
+    so does the beginning: from then on Python minds what is put in or taken out."""
 
-    def __init__(self, owner: object, look: Callable[[object], None], items: Iterator[Any]) -> None:
+    def __init__(self, owner: object, look: Callable[[object], None], items: Any) -> None:
         self.owner = owner
         self.look = look
-        self.items = items
+        look(owner)
+        self.items: Iterator[Any] = iter(items)
 
     def __iter__(self) -> "StepwiseIterator":
         return self
@@ -366,13 +372,13 @@ def iterate(value: Any) -> Any:
     kind = type(value)
     if kind in VIEWS:
         look = read_length if kind is KEYS_VIEW else read_all
-        return StepwiseIterator(owner_of(value), look, iter(value))
+        return StepwiseIterator(owner_of(value), look, value)
     shape = shape_of(kind)
     if shape == NO_CONTAINER or is_own(kind, "__iter__"):
         return value
     if shape == INDEXED:
         return IndexIterator(value)
-    return StepwiseIterator(value, read_all if shape == WHOLE else read_length, iter(value))
+    return StepwiseIterator(value, read_all if shape == WHOLE else read_length, value)
 
 
 # Methods
