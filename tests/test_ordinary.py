@@ -61,3 +61,34 @@ def test_a_loop_over_a_deque_minds_changes_from_its_beginning() -> None:
         return tuple(seen)
 
     assert outcomes(program) == {(0,), (0, 1), "RuntimeError"}
+
+
+NUMBERS = {0, 1}
+
+
+def test_a_set_that_outlives_executions_pops_the_same_in_each() -> None:
+    def program() -> object:
+        popped: list[int] = []
+        at_once(lambda: popped.append(NUMBERS.pop()), lambda: NUMBERS.discard(9))
+        return popped[0]
+
+    assert outcomes(program) == {0}
+    assert NUMBERS == {0, 1}
+
+
+def test_a_deleted_variable_is_missed_as_in_python() -> None:
+    def program() -> object:
+        variable = 1
+
+        def delete() -> None:
+            nonlocal variable
+            del variable
+
+        thread = threading.Thread(target=delete)
+        thread.start()
+        try:
+            return variable
+        except UnboundLocalError:
+            return "unbound"
+
+    assert outcomes(program) == {1, "unbound"}
