@@ -32,6 +32,7 @@ from mazurka.program.containers import (
     load_item,
     operand,
     operate,
+    read_all,
     stable,
     store_item,
     text,
@@ -282,13 +283,19 @@ def make_iterator(items: Any, *sentinel: Any) -> object:
     return iter(iterate(items))
 
 
+def make_copy(thing: Any) -> object:
+    if shape_of(type(thing)) != NO_CONTAINER:
+        read_all(thing)
+    return copy.copy(thing)
+
+
 def make_reversed(items: Any) -> object:
     return reversed(items_of(items))
 
 
 READERS: Final = (
     list, tuple, set, frozenset, dict, sorted, sum, min, max, any, all, bytes, bytearray,
-    OrderedDict, Counter, deque, defaultdict, copy.copy,
+    OrderedDict, Counter, deque, defaultdict,
 )  # fmt: skip
 SHOWERS: Final = (str, repr, print, format, ascii, copy.deepcopy)
 HARMLESS: Final = {
@@ -305,6 +312,7 @@ BUILTINS: Final[dict[object, Callable[..., object]]] = {
     map: make_map,
     filter: make_filter,
     iter: make_iterator,
+    copy.copy: make_copy,
     reversed: make_reversed,
     getattr: load_by_name,
     hasattr: has_attribute,

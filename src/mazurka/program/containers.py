@@ -39,6 +39,7 @@ KEYS_VIEW: Final[type] = type({}.keys())
 VIEWS: Final[tuple[type, ...]] = (KEYS_VIEW, type({}.values()), type({}.items()))
 OWN: Final[dict[type, dict[str, bool]]] = {}  # whether a class has its own version of a method
 LIBRARY: Final = ("builtins", "collections", "array")
+SHOWN_BY: Final = ("__iter__", "__repr__", "__str__", "__format__", "__eq__", "__lt__")
 
 
 def is_own(kind: type, name: str) -> bool:
@@ -227,21 +228,23 @@ def stable(value: Any) -> Any:
         read_all(owner_of(value))
         return [stable(part) for part in list(value)]
     shape = shape_of(kind)
-    if shape == NO_CONTAINER or is_own(kind, "__iter__"):
+    if shape == NO_CONTAINER or any(is_own(kind, name) for name in SHOWN_BY):
         return value
     read_all(value)
-    return copy_of(value, kind)
+    return copy_of(value, shape)
 
 
-def copy_of(value: Any, kind: type) -> Any:
+def copy_of(value: Any, shape: int) -> Any:
     """A copy of a container that was just read; what is in it is read next."""
-    if kind is list:
-        return [stable(part) for part in list(value)]
-    if kind is dict:
-        return {key: stable(part) for key, part in list(value.items())}
-    if kind is deque:
+    if type(value) is deque:
         return deque([stable(part) for part in list(value)], value.maxlen)
-    return shallow_copy(value)
+    copy = shallow_copy(value)
+    if shape == KEYED:
+        for key, part in list(dict.items(copy)):
+            dict.__setitem__(copy, key, stable(part))
+    elif isinstance(copy, list):
+        copy[:] = [stable(part) for part in list(copy)]
+    return copy
 
 
 def shallow_copy(value: Any) -> Any:
