@@ -122,3 +122,22 @@ def test_subclasses_of_containers_are_shown_and_copied_as_what_they_are() -> Non
         "Stack of 1, Stack of 2",
         "Stack of 2, Stack of 2",
     }
+
+
+def test_a_loop_backwards_reads_item_after_item() -> None:
+    def program() -> object:
+        items = [0, 0]
+        seen: list[int] = []
+
+        def change() -> None:
+            items[1] = 1
+            items[0] = 1
+
+        def go_through() -> None:
+            for item in reversed(items):
+                seen.append(item)
+
+        at_once(change, go_through)
+        return tuple(seen)
+
+    assert outcomes(program) == {(0, 0), (0, 1), (1, 0), (1, 1)}

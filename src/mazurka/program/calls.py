@@ -20,6 +20,7 @@ from types import (
 from typing import Any, Final
 
 from mazurka.program.containers import (
+    ReverseIterator,
     call_method,
     change_all,
     compare,
@@ -55,7 +56,7 @@ from mazurka.program.fields import (
     store_global,
     store_plainly,
 )
-from mazurka.program.objects import ATOMS, MISSING, NO_CONTAINER, OBJECTS, shape_of
+from mazurka.program.objects import ATOMS, INDEXED, MISSING, NO_CONTAINER, OBJECTS, shape_of
 from mazurka.program.runtime import RUNTIME
 
 LruCache: Final = type(functools.lru_cache(lambda: None))
@@ -290,6 +291,9 @@ def make_copy(thing: Any) -> object:
 
 
 def make_reversed(items: Any) -> object:
+    kind = type(items)
+    if shape_of(kind) == INDEXED and not is_own(kind, "__reversed__"):
+        return ReverseIterator(items)
     return reversed(items_of(items))
 
 

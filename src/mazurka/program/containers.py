@@ -349,6 +349,30 @@ class IndexIterator:
         return item
 
 
+class ReverseIterator:
+    """Goes through a list backwards from what is its end at the beginning."""
+
+    def __init__(self, container: Any) -> None:
+        self.container = container
+        self.index = length(container) - 1
+
+    def __iter__(self) -> "ReverseIterator":
+        return self
+
+    def __next__(self) -> object:
+        container = self.container
+        if self.index < 0:
+            raise StopIteration
+        if RUNTIME.current is not None:
+            read_item(container, self.index)
+        if self.index >= len(container):
+            self.index = -1
+            raise StopIteration
+        item = container[self.index]
+        self.index -= 1
+        return item
+
+
 class StepwiseIterator:
     """Goes through a dict, set, deque or view; each step looks at it before it takes the next, and
     so does the beginning: from then on Python minds what is put in or taken out."""
