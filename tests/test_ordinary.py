@@ -141,3 +141,13 @@ def test_a_loop_backwards_reads_item_after_item() -> None:
         return tuple(seen)
 
     assert outcomes(program) == {(0, 0), (0, 1), (1, 0), (1, 1)}
+
+
+def test_a_list_is_empty_while_its_keys_are_asked_for() -> None:
+    def program() -> object:
+        items = [2, 1]
+        sign = [1]
+        at_once(lambda: items.append(sign[0]), lambda: items.sort(key=lambda item: sign[0] * item))
+        return tuple(items)
+
+    assert outcomes(program) == {(1, 1, 2), (1, 2, 1), "ValueError"}
