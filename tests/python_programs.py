@@ -28,6 +28,10 @@ from tests.oracle import EXPLORERS
 from tests.preemptive import FILENAME, preempted
 
 HEADER = """
+import copy
+import functools
+import itertools
+import operator
 import queue
 import threading
 from collections import Counter, OrderedDict, defaultdict, deque
@@ -92,6 +96,7 @@ STATE = {
     "slot": "Slotted()",
     "items": "[0, 1]",
     "other": "[2]",
+    "lists": "[[0], [0, 1]]",
     "table": '{"a": 0}',
     "nested": '{"a": [0], "b": {}}',
     "bag": "{0, 1}",

@@ -1,6 +1,8 @@
 """Ordinary Python programs, and all that they can come to."""
 
 import copy
+import itertools
+import operator
 import threading
 from collections import defaultdict, deque
 from collections.abc import Callable
@@ -151,3 +153,46 @@ def test_a_list_is_empty_while_its_keys_are_asked_for() -> None:
         return tuple(items)
 
     assert outcomes(program) == {(1, 1, 2), (1, 2, 1), "ValueError"}
+
+
+def seen_while(change: Callable[[list[Any]], object], look: Callable[[list[Any]], object]) -> Any:
+    """What can be seen of [[0], [0, 1]] while it changes."""
+
+    def program() -> object:
+        items = [[0], [0, 1]]
+        seen: list[object] = []
+        at_once(lambda: change(items), lambda: seen.append(look(items)))
+        return repr(seen[0])
+
+    return outcomes(program)
+
+
+def test_functions_that_compare_look_into_lists() -> None:
+    def change(items: list[list[int]]) -> None:
+        items[0].append(2)
+
+    assert seen_while(change, lambda items: max(items, key=len)[-1]) == {"1", "2"}
+    assert seen_while(change, lambda items: min(items)[-1]) == {"0", "2", "1"}
+    assert seen_while(change, lambda items: sorted(items)[0][-1]) == {"0", "2", "1"}
+    assert seen_while(change, lambda items: [0, 2] in items) == {"False", "True"}
+    sums = {"[0, 0, 1]", "[0, 2, 0, 1]"}
+    assert seen_while(change, lambda items: sum(items, [])) == sums  # noqa: RUF017
+
+
+def test_any_and_all_look_at_lists_one_by_one() -> None:
+    def change(items: list[list[int]]) -> None:
+        items[0].clear()
+
+    assert seen_while(change, all) == {"False", "True"}
+    assert seen_while(change, lambda items: any(items.pop() for _ in range(9))) == {"True"}
+
+
+def test_itertools_and_getters_read_lists() -> None:
+    def change(items: list[list[int]]) -> None:
+        items.pop()
+        items[0].append(2)
+
+    chained = {"[0, 0, 1]", "[0]", "[0, 2]"}
+    assert seen_while(change, lambda items: [*itertools.chain.from_iterable(items)]) == chained
+    assert seen_while(change, lambda items: len(list(itertools.chain(items)))) == {"1", "2"}
+    assert seen_while(change, lambda items: operator.itemgetter(-1)(items)[-1]) == {"0", "1", "2"}

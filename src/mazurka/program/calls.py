@@ -6,8 +6,10 @@ changed by it; other objects that it is given, and that threads share, are repor
 
 import copy
 import functools
+import itertools
+import operator
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from types import (
     BuiltinFunctionType,
@@ -99,6 +101,8 @@ def callee(function: Any) -> Any:
         return callee_for_wrapper(function)
     elif kind is LruCache:
         return partial(call_cached, function)
+    elif kind in GETTERS:
+        return partial(GETTERS[kind], *function.__reduce__()[1:])
     replacement = replacement_for(function)
     if replacement is not None:
         return replacement
@@ -119,7 +123,7 @@ def callee_for_method(function: Any) -> Any:
     if is_known(function.__self__):
         return function
     if shape_of(type(function.__self__)) != NO_CONTAINER:
-        return partial(call_method, function)
+        return container_method(function)
     replacement = replacement_for(function)
     return partial(call_opaque, function) if replacement is None else replacement
 
@@ -148,17 +152,25 @@ def callee_for_builtin(function: Any) -> Any:
         return function if function in HARMLESS else partial(call_opaque, function)
     kind = type(owner)
     if shape_of(kind) != NO_CONTAINER:
-        return partial(call_method, function)
+        return container_method(function)
     if kind is str or kind is bytes:
         return partial(call_reading, function)
     replacement = replacement_for(function)
     return partial(call_opaque, function) if replacement is None else replacement
 
 
+def container_method(function: Any) -> Any:
+    if function.__name__ == "sort":
+        return partial(sort_list, function.__self__)
+    return partial(call_method, function)
+
+
 def callee_for_class(kind: Any) -> Any:
     replacement = BUILTINS.get(kind) or replacement_for(kind)
     if replacement is not None:
         return replacement
+    if getattr(kind, "__module__", "") == "itertools":
+        return partial(call_lazily, kind)
     if getattr(kind, "__module__", "") in ("builtins", "collections", "array", "types"):
         return partial(call_reading, kind)
     return kind if OBJECTS.is_seen(kind) else partial(construct, kind)
@@ -179,7 +191,7 @@ def callee_for_wrapper(function: Any) -> Any:
         return plain if plain is not None else function
     owner = function.__self__
     if shape_of(type(owner)) != NO_CONTAINER:
-        return partial(call_method, function)
+        return container_method(function)
     return partial(plain, owner) if plain is not None and not isinstance(owner, type) else function
 
 
@@ -196,7 +208,7 @@ def method(thing: Any, name: str) -> Any:
         return getattr(thing, name)
     kind = type(thing)
     if shape_of(kind) != NO_CONTAINER and not is_own(kind, name):
-        return partial(call_method, getattr(thing, name))
+        return container_method(getattr(thing, name))
     if kind is str:
         return partial(call_reading, getattr(thing, name))
     return callee(load_attribute(CALLS.steered(thing), name))
@@ -208,6 +220,99 @@ def method(thing: Any, name: str) -> Any:
 def call_reading(function: Callable[..., Any], *arguments: Any, **named: Any) -> object:
     """Call something that only reads the containers that it is given."""
     return function(*[items_of(argument) for argument in arguments], **named)
+
+
+def call_ordering(
+    function: Callable[..., Any], *arguments: Any, key: Any = None, **named: Any
+) -> object:
+    """Call something that compares what it is given."""
+    if len(arguments) == 1:
+        items = list(items_of(arguments[0]))
+        arguments = (items,)
+    else:
+        items = list(arguments)
+    if key is None and not has_parts(items):
+        return function(*arguments, **named)
+    return function(*arguments, key=compared_by(key), **named)
+
+
+def has_parts(items: list[Any]) -> bool:
+    return any(type(item) not in ATOMS for item in items)
+
+
+def compared_by(key: Any) -> Callable[[Any], Any]:
+    """What stands for an item when items are compared: nobody changes it meanwhile."""
+    if key is None:
+        return stable
+    asked = callee(key)
+    return lambda item: stable(asked(item))
+
+
+def sort_list(container: Any, *, key: Any = None, reverse: bool = False) -> None:
+    """Sort a list, which is empty meanwhile, as it is in Python: if there is more to its items than
+    a step, other threads may see that."""
+    change_all(container)
+    items = list(container)
+    if key is None and not has_parts(items):
+        container.sort(reverse=reverse)
+        return
+    container[:] = []
+    try:
+        items.sort(key=compared_by(key), reverse=reverse)
+    finally:
+        change_all(container)
+        is_changed = len(container) > 0
+        container[:] = items
+    if is_changed:
+        raise ValueError("list modified during sort")
+
+
+def call_lazily(kind: Any, *arguments: Any, **named: Any) -> object:
+    """Make one of the iterators of itertools."""
+    if kind is itertools.repeat:
+        return kind(*arguments, **named)
+    given = [callee(each) if callable(each) else iterate(each) for each in arguments]
+    return kind(*given, **{name: callee(each) for name, each in named.items()})
+
+
+def chain_all(items: Any) -> object:
+    return itertools.chain.from_iterable(map(iterate, iterate(items)))
+
+
+def get_items(arguments: tuple[Any, ...], thing: Any) -> object:
+    """What operator.itemgetter does."""
+    found = tuple([load_item(thing, key) for key in arguments])
+    return found if len(found) > 1 else found[0]
+
+
+def get_attributes(arguments: tuple[str, ...], thing: Any) -> object:
+    """What operator.attrgetter does."""
+    found = tuple([functools.reduce(load_attribute, name.split("."), thing) for name in arguments])
+    return found if len(found) > 1 else found[0]
+
+
+GETTERS: Final[dict[type, Callable[..., object]]] = {
+    operator.itemgetter: get_items,
+    operator.attrgetter: get_attributes,
+}
+
+
+def any_true(items: Any) -> bool:
+    return any(truth(item) for item in one_by_one(items))
+
+
+def all_true(items: Any) -> bool:
+    return all(truth(item) for item in one_by_one(items))
+
+
+def one_by_one(items: Any) -> Any:
+    """What is in a container now; but nothing is taken from an iterator before it is needed."""
+    return items if isinstance(items, Iterator) else items_of(items)
+
+
+def add_all(items: Any, *start: Any, **named: Any) -> object:
+    given = items_of(items)
+    return sum([items_of(item) for item in given], *start, **named)
 
 
 def call_showing(function: Callable[..., Any], *arguments: Any, **named: Any) -> object:
@@ -298,9 +403,10 @@ def make_reversed(items: Any) -> object:
 
 
 READERS: Final = (
-    list, tuple, set, frozenset, dict, sorted, sum, min, max, any, all, bytes, bytearray,
+    list, tuple, set, frozenset, dict, bytes, bytearray,
     OrderedDict, Counter, deque, defaultdict,
 )  # fmt: skip
+ORDERERS: Final = (sorted, min, max)
 SHOWERS: Final = (str, repr, print, format, ascii, copy.deepcopy)
 HARMLESS: Final = {
     isinstance, issubclass, id, hash, callable, next, abs, round, divmod, pow, chr, ord, bin, hex,
@@ -309,6 +415,7 @@ HARMLESS: Final = {
 
 BUILTINS: Final[dict[object, Callable[..., object]]] = {
     **{function: partial(call_reading, function) for function in READERS},
+    **{function: partial(call_ordering, function) for function in ORDERERS},
     **{function: partial(call_showing, function) for function in SHOWERS},
     len: length,
     enumerate: make_enumerate,
@@ -316,6 +423,10 @@ BUILTINS: Final[dict[object, Callable[..., object]]] = {
     map: make_map,
     filter: make_filter,
     iter: make_iterator,
+    any: any_true,
+    all: all_true,
+    sum: add_all,
+    itertools.chain.from_iterable: chain_all,
     copy.copy: make_copy,
     reversed: make_reversed,
     getattr: load_by_name,

@@ -171,7 +171,8 @@ def contains(item: object, container: Any) -> bool:
             if shape == KEYED or shape == ELEMENTS:
                 read_item(container, item)
             else:
-                read_all(container)
+                container = stable(container)
+                item = stable(item)
         elif kind in VIEWS:
             owner = owner_of(container)
             if kind is KEYS_VIEW:
@@ -446,31 +447,12 @@ def call_method(function: Callable[..., Any], *arguments: Any, **named: Any) -> 
     name = cast(Any, function).__name__
     if name in SPECIAL:
         return SPECIAL[name](container, *arguments)
-    if name == "sort" and named.get("key") is not None:
-        sort_by_key(container, named)
-        return None
     if name in TAKING_ITEMS:
         arguments = tuple([items_of(argument) for argument in arguments])
     give(container, arguments)
     give(container, tuple(named.values()))
     announce_method(container, name, arguments)
     return function(*arguments, **named)
-
-
-def sort_by_key(container: list[Any], options: dict[str, Any]) -> None:
-    """Sort a list, which is empty meanwhile, as it is in Python: the key may be code that takes
-    steps, and so lets other threads see it."""
-    change_all(container)
-    items = list(container)
-    container[:] = []
-    try:
-        items.sort(**options)
-    finally:
-        change_all(container)
-        is_changed = len(container) > 0
-        container[:] = items
-    if is_changed:
-        raise ValueError("list modified during sort")
 
 
 def announce_method(container: object, name: str, arguments: tuple[object, ...]) -> None:
