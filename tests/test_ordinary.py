@@ -179,6 +179,22 @@ def test_functions_that_compare_look_into_lists() -> None:
     assert seen_while(change, lambda items: sum(items, [])) == sums  # noqa: RUF017
 
 
+def test_methods_that_compare_or_show_look_into_lists() -> None:
+    def change(items: list[list[int]]) -> None:
+        items[0].append(2)
+
+    def remove(items: list[list[int]]) -> int:
+        items.remove([0])
+        return len(items)
+
+    assert seen_while(change, lambda items: items.count([0])) == {"0", "1"}
+    assert seen_while(change, lambda items: items.index([0])) == {"0", "ValueError"}
+    assert seen_while(change, remove) == {"1", "ValueError"}
+    shown = {"'[[0], [0, 1]]'", "'[[0, 2], [0, 1]]'"}
+    assert seen_while(change, lambda items: "{}".format(items)) == shown  # noqa: UP032
+    assert seen_while(change, lambda items: "{a}".format(a=items)) == shown  # noqa: UP032
+
+
 def test_any_and_all_look_at_lists_one_by_one() -> None:
     def change(items: list[list[int]]) -> None:
         items[0].clear()

@@ -154,9 +154,14 @@ def callee_for_builtin(function: Any) -> Any:
     if shape_of(kind) != NO_CONTAINER:
         return container_method(function)
     if kind is str or kind is bytes:
-        return partial(call_reading, function)
+        return string_method(function)
     replacement = replacement_for(function)
     return partial(call_opaque, function) if replacement is None else replacement
+
+
+def string_method(function: Any) -> Any:
+    shows = function.__name__ in ("format", "format_map")
+    return partial(call_showing if shows else call_reading, function)
 
 
 def container_method(function: Any) -> Any:
@@ -210,7 +215,7 @@ def method(thing: Any, name: str) -> Any:
     if shape_of(kind) != NO_CONTAINER and not is_own(kind, name):
         return container_method(getattr(thing, name))
     if kind is str:
-        return partial(call_reading, getattr(thing, name))
+        return string_method(getattr(thing, name))
     return callee(load_attribute(CALLS.steered(thing), name))
 
 
@@ -317,7 +322,8 @@ def add_all(items: Any, *start: Any, **named: Any) -> object:
 
 def call_showing(function: Callable[..., Any], *arguments: Any, **named: Any) -> object:
     """Call something that reads all that is in what it is given."""
-    return function(*[stable(argument) for argument in arguments], **named)
+    shown = {name: stable(argument) for name, argument in named.items()}
+    return function(*[stable(argument) for argument in arguments], **shown)
 
 
 def call_opaque(function: Callable[..., Any], *arguments: Any, **named: Any) -> object:

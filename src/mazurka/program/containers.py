@@ -433,6 +433,7 @@ SPECIAL: Final[dict[str, Callable[..., object]]] = {
 }
 
 
+FINDING: Final = {"count", "index", "remove"}
 TAKING_ITEMS: Final = {
     "extend", "extendleft", "update", "intersection_update", "difference_update", "subtract",
     "symmetric_difference_update", "union", "intersection", "difference", "symmetric_difference",
@@ -447,12 +448,33 @@ def call_method(function: Callable[..., Any], *arguments: Any, **named: Any) -> 
     name = cast(Any, function).__name__
     if name in SPECIAL:
         return SPECIAL[name](container, *arguments)
+    shape = shape_of(type(container))
+    is_sequence = shape == INDEXED or shape == WHOLE
+    if is_sequence and name in FINDING and arguments and type(arguments[0]) not in ATOMS:
+        return find(container, name, arguments)
     if name in TAKING_ITEMS:
         arguments = tuple([items_of(argument) for argument in arguments])
     give(container, arguments)
     give(container, tuple(named.values()))
     announce_method(container, name, arguments)
     return function(*arguments, **named)
+
+
+def find(container: Any, name: str, arguments: tuple[Any, ...]) -> object:
+    """Look for something with parts, which is compared with the items of a list or deque."""
+    read_all(container)
+    items = list(container)
+    sought, *bounds = arguments
+    known = [sought if item is sought else stable(item) for item in items]
+    if name != "remove":
+        return getattr(known, name)(stable(sought), *bounds)
+    place = known.index(stable(sought))
+    change_all(container)
+    if place < len(container) and container[place] is items[place]:
+        del container[place]
+    else:
+        container.remove(sought)
+    return None
 
 
 def announce_method(container: object, name: str, arguments: tuple[object, ...]) -> None:
