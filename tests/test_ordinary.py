@@ -195,6 +195,15 @@ def test_methods_that_compare_or_show_look_into_lists() -> None:
     assert seen_while(change, lambda items: "{a}".format(a=items)) == shown  # noqa: UP032
 
 
+def test_deep_copies_read_what_is_in_lists() -> None:
+    def change(items: list[list[int]]) -> None:
+        items[0].append(2)
+        items[1].append(2)
+
+    copies = {"[[0], [0, 1]]", "[[0, 2], [0, 1]]", "[[0], [0, 1, 2]]", "[[0, 2], [0, 1, 2]]"}
+    assert seen_while(change, lambda items: copy.deepcopy(items)) == copies
+
+
 def test_any_and_all_look_at_lists_one_by_one() -> None:
     def change(items: list[list[int]]) -> None:
         items[0].clear()

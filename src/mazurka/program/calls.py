@@ -89,6 +89,8 @@ def callee(function: Any) -> Any:
     if kind is FunctionType:
         if function.__code__.co_filename in CALLS.files or is_ours(function):
             return function
+        if function in BUILTINS:
+            return BUILTINS[function]
     elif kind is MethodType:
         return callee_for_method(function)
     elif kind is BuiltinFunctionType:
@@ -395,6 +397,10 @@ def make_iterator(items: Any, *sentinel: Any) -> object:
     return iter(iterate(items))
 
 
+def reduce(function: Any, items: Any, *initial: Any) -> object:
+    return functools.reduce(callee(function), items_of(items), *initial)
+
+
 def make_copy(thing: Any) -> object:
     if shape_of(type(thing)) != NO_CONTAINER:
         read_all(thing)
@@ -433,6 +439,7 @@ BUILTINS: Final[dict[object, Callable[..., object]]] = {
     all: all_true,
     sum: add_all,
     itertools.chain.from_iterable: chain_all,
+    functools.reduce: reduce,
     copy.copy: make_copy,
     reversed: make_reversed,
     getattr: load_by_name,
