@@ -9,11 +9,13 @@ import random
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from string import Template
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
+from unittest.mock import patch
 
 from mazurka.checking import run_search, search_until_judged
 from mazurka.core.execution import REDUNDANT, Execution
@@ -22,10 +24,12 @@ from mazurka.explore.naive import Trace, trace_of
 from mazurka.explore.search import Search
 from mazurka.program.execution import PythonExecution
 from mazurka.program.runtime import RUNTIME
-from mazurka.rewriting.instrument import known_file
+from mazurka.rewriting import instrument
 from mazurka.rewriting.ordinary import OrdinaryCode, ordinary_code
 from tests.oracle import EXPLORERS
 from tests.preemptive import FILENAME, preempted
+
+MODULE = "generated"
 
 HEADER = """
 import copy
@@ -230,10 +234,35 @@ def indented(text: str) -> str:
 def load(source: str, **replaced: object) -> ModuleType:
     """Run the source of a module; some of what it imports may be replaced."""
     linecache.cache[FILENAME] = len(source), None, source.splitlines(True), FILENAME
-    module = ModuleType("generated")
+    module = ModuleType(MODULE)
     exec(compile(source, FILENAME, "exec", dont_inherit=True), module.__dict__)
     vars(module).update(replaced)
     return module
+
+
+@contextmanager
+def rewritten(module: ModuleType) -> Iterator[OrdinaryCode]:
+    """While the body runs, a module is made ready to be explored. Its functions are named here, as
+    looking for them in the whole process takes longer than most explorations."""
+    found = functions_in(vars(module))
+    with patch.object(instrument, "all_functions", lambda: found):
+        try:
+            with ordinary_code(module.main, ()) as code:
+                yield code
+        finally:
+            instrument.known_file.cache_clear()
+
+
+def functions_in(namespace: Mapping[str, object]) -> list[FunctionType]:
+    functions: list[FunctionType] = []
+    for value in namespace.values():
+        if isinstance(value, FunctionType):
+            functions.append(value)
+        elif isinstance(value, property):
+            functions += functions_in({"get": value.fget, "set": value.fset})
+        elif isinstance(value, type) and value.__module__ == MODULE:
+            functions += functions_in(vars(value))
+    return functions
 
 
 class Exploration:
@@ -294,23 +323,20 @@ def renamed(trace: Trace) -> Trace:
     return tuple([renamed_entry(entry) for entry in trace])
 
 
-def disagreement(program: Program, most: int = 500) -> str | None:
+def disagreement(program: Program, most: int = 200) -> str | None:
     """What is wrong with the searches on a program; None if nothing is, "" if it is too large.
 
     A program with more than `most` interleavings is too large for the oracle; Source-DPOR, which
     the papers prove to miss nothing, stands in for it.
     """
-    main: Callable[[], object] = load(source_of(program)).main
-    try:
-        with ordinary_code(main, ()) as code:
-            alone = Exploration("pop", main, code, 10 * most)  # with all to learn
-            oracle = Exploration("naive", main, code, most)
-            others = [
-                Exploration(name, main, code, 10 * most)
-                for name in ("source", "optimal", "pop", "pop in parts")
-            ]
-    finally:
-        known_file.cache_clear()
+    module = load(source_of(program))
+    with rewritten(module) as code:
+        alone = Exploration("pop", module.main, code, 10 * most)  # with all to learn
+        oracle = Exploration("naive", module.main, code, most)
+        others = [
+            Exploration(name, module.main, code, 10 * most)
+            for name in ("source", "optimal", "pop", "pop in parts")
+        ]
     if NONDETERMINISM in oracle.failures | alone.failures:
         return "the program does not repeat itself"
     if not oracle.finished:
@@ -347,16 +373,13 @@ def differences(search: Exploration, oracle: Exploration) -> str | None:
     return None
 
 
-def unseen(program: Program, runs: int, seed: int, most: int = 3000) -> str | None:
+def unseen(program: Program, runs: int, seed: int, most: int = 1000) -> str | None:
     """An outcome of Python's own that a check does not find: threads are preempted at arbitrary
     bytecode instructions, and run no hooks. None if there is none, "" if the check is too large."""
     source = source_of(program)
-    main: Callable[[], object] = load(source).main
-    try:
-        with ordinary_code(main, ()) as code:
-            check = Exploration("pop", main, code, most)
-    finally:
-        known_file.cache_clear()
+    module = load(source)
+    with rewritten(module) as code:
+        check = Exploration("pop", module.main, code, most)
     if not check.finished:
         return ""
     known: set[Any] = check.outcomes | check.exceptions

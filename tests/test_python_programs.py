@@ -244,7 +244,7 @@ EXPRESSIONS: dict[str, list[str]] = {
         "len($line)", "$line[0]", "$line[-1]", "list($line)", "$v in $line", "bool($line)",
         "repr($line)", "[each for each in $line]", "sum($line)", "$line.copy()",
     ],
-    "threads": ["threading.current_thread() is threading.main_thread()"],
+    "threads": ["getattr($local, 'y', 0)"],
 }  # fmt: skip
 BLOCKING = [
     "with $lock:\n    $count += 1",
@@ -271,6 +271,7 @@ BLOCKING = [
     "$count += 1",
     "$flag = True",
     "got.append(repr($ref))",
+    "got.append(threading.current_thread() is threading.main_thread())",
 ]
 ERRORS = "(AttributeError, IndexError, KeyError, NameError, RuntimeError, TypeError, ValueError)"
 GROUPS = list(STATEMENTS)
