@@ -14,7 +14,7 @@ import operator
 import typing
 from abc import ABCMeta
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from types import (
     BuiltinFunctionType,
@@ -28,6 +28,7 @@ from typing import Any, Final
 
 from mazurka.program.caches import cache_method, call_cached
 from mazurka.program.containers import (
+    ReverseIterator,
     call_method,
     change_all,
     compare,
@@ -40,6 +41,7 @@ from mazurka.program.containers import (
     load_item,
     operand,
     operate,
+    read_all,
     stable,
     store_item,
     text,
@@ -63,7 +65,15 @@ from mazurka.program.fields import (
     store_global,
     store_plainly,
 )
-from mazurka.program.objects import ATOMS, MISSING, NO_CONTAINER, OBJECTS, LruCache, shape_of
+from mazurka.program.objects import (
+    ATOMS,
+    INDEXED,
+    MISSING,
+    NO_CONTAINER,
+    OBJECTS,
+    LruCache,
+    shape_of,
+)
 from mazurka.program.runtime import RUNTIME
 
 
@@ -100,6 +110,8 @@ def callee(function: Any) -> Any:
     if kind is FunctionType:
         if is_transparent(function):
             return function
+        if function in BUILTINS:
+            return BUILTINS[function]
     elif kind is MethodType:
         return callee_for_method(function)
     elif kind is BuiltinFunctionType:
@@ -161,7 +173,7 @@ def callee_for_method(function: Any) -> Any:
     if is_known(type(function.__self__)):
         return function
     if shape_of(type(function.__self__)) != NO_CONTAINER:
-        return partial(call_method, function)
+        return container_method(function)
     return partial(call_opaque, function)
 
 
@@ -213,15 +225,26 @@ def callee_for_builtin(function: Any) -> Any:
         return function if function in HARMLESS else partial(call_opaque, function)
     kind = type(owner)
     if shape_of(kind) != NO_CONTAINER:
-        return partial(call_method, function)
+        return container_method(function)
     if kind is LruCache:
         return cache_method(owner, function.__name__) or function
     if kind is str or kind is bytes:
-        return partial(call_reading, function)
+        return string_method(function)
     if is_known(kind):
         return function
     replacement = replacement_for(function)
     return partial(call_opaque, function) if replacement is None else replacement
+
+
+def string_method(function: Any) -> Any:
+    shows = function.__name__ in ("format", "format_map")
+    return partial(call_showing if shows else call_reading, function)
+
+
+def container_method(function: Any) -> Any:
+    if function.__name__ == "sort":
+        return partial(sort_list, function.__self__)
+    return partial(call_method, function)
 
 
 def callee_for_class(kind: Any) -> Any:
@@ -251,7 +274,7 @@ def callee_for_wrapper(function: Any) -> Any:
         return plain if plain is not None else function
     owner = function.__self__
     if shape_of(type(owner)) != NO_CONTAINER:
-        return partial(call_method, function)
+        return container_method(function)
     return partial(plain, owner) if plain is not None and not isinstance(owner, type) else function
 
 
@@ -268,9 +291,9 @@ def method(thing: Any, name: str) -> Any:
         return getattr(thing, name)
     kind = type(thing)
     if shape_of(kind) != NO_CONTAINER and not is_own(kind, name):
-        return partial(call_method, getattr(thing, name))
+        return container_method(getattr(thing, name))
     if kind is str:
-        return partial(call_reading, getattr(thing, name))
+        return string_method(getattr(thing, name))
     if kind in STANDARD.steered_types:
         thing = STANDARD.steered(thing)
     if name in TAKING_CALLBACKS:
@@ -301,9 +324,73 @@ def call_reading(function: Callable[..., Any], *arguments: Any, **named: Any) ->
     return function(*[items_of(argument) for argument in arguments], **named)
 
 
+def call_ordering(
+    function: Callable[..., Any], *arguments: Any, key: Any = None, **named: Any
+) -> object:
+    """Call something that compares what it is given."""
+    if len(arguments) == 1:
+        items = list(items_of(arguments[0]))
+        arguments = (items,)
+    else:
+        items = list(arguments)
+    if key is None and not has_parts(items):
+        return function(*arguments, **named)
+    return function(*arguments, key=compared_by(key), **named)
+
+
+def has_parts(items: list[Any]) -> bool:
+    return any(type(item) not in ATOMS for item in items)
+
+
+def compared_by(key: Any) -> Callable[[Any], Any]:
+    """What stands for an item when items are compared: nobody changes it meanwhile."""
+    if key is None:
+        return stable
+    asked = callee(key)
+    return lambda item: stable(asked(item))
+
+
+def sort_list(container: Any, *, key: Any = None, reverse: bool = False) -> None:
+    """Sort a list, which is empty meanwhile, as it is in Python: if there is more to its items than
+    a step, other threads may see that."""
+    change_all(container)
+    items = list(container)
+    if key is None and not has_parts(items):
+        container.sort(reverse=reverse)
+        return
+    container[:] = []
+    try:
+        items.sort(key=compared_by(key), reverse=reverse)
+    finally:
+        change_all(container)
+        is_changed = len(container) > 0
+        container[:] = items
+    if is_changed:
+        raise ValueError("list modified during sort")
+
+
+def any_true(items: Any) -> bool:
+    return any(truth(item) for item in one_by_one(items))
+
+
+def all_true(items: Any) -> bool:
+    return all(truth(item) for item in one_by_one(items))
+
+
+def one_by_one(items: Any) -> Any:
+    """What is in a container now; but nothing is taken from an iterator before it is needed."""
+    return items if isinstance(items, Iterator) else items_of(items)
+
+
+def add_all(items: Any, *start: Any, **named: Any) -> object:
+    given = items_of(items)
+    return sum([items_of(item) for item in given], *start, **named)
+
+
 def call_showing(function: Callable[..., Any], *arguments: Any, **named: Any) -> object:
     """Call something that reads all that is in what it is given."""
-    return function(*[stable(argument) for argument in arguments], **named)
+    shown = {name: stable(argument) for name, argument in named.items()}
+    return function(*[stable(argument) for argument in arguments], **shown)
 
 
 def call_opaque(function: Callable[..., Any], *arguments: Any, **named: Any) -> object:
@@ -361,7 +448,10 @@ def own(iterator: object) -> object:
 
 def make_lazily(kind: Any, *items: Any, **named: Any) -> object:
     """Make an iterator of itertools, which looks at what it is given when it is asked."""
-    return own(kind(*[iterate(each) for each in items], **named))
+    if kind is itertools.repeat:
+        return own(kind(*items, **named))
+    given = [callee(each) if callable(each) else iterate(each) for each in items]
+    return own(kind(*given, **{name: callee(each) for name, each in named.items()}))
 
 
 def make_chain(items: Any) -> object:
@@ -397,7 +487,20 @@ def take_next(items: Any, *default: Any) -> object:
     return next(STANDARD.steered(items), *default)
 
 
+def reduce(function: Any, items: Any, *initial: Any) -> object:
+    return functools.reduce(callee(function), items_of(items), *initial)
+
+
+def make_copy(thing: Any) -> object:
+    if shape_of(type(thing)) != NO_CONTAINER:
+        read_all(thing)
+    return copy.copy(thing)
+
+
 def make_reversed(items: Any) -> object:
+    kind = type(items)
+    if shape_of(kind) == INDEXED and not is_own(kind, "__reversed__"):
+        return own(ReverseIterator(items))
     return own(reversed(items_of(items)))
 
 
@@ -429,10 +532,10 @@ GETTERS: Final[dict[type, Callable[..., object]]] = {
 
 
 READERS: Final = (
-    list, tuple, set, frozenset, dict, sorted, sum, min, max, any, all, bytes, bytearray,
-    OrderedDict, Counter, deque, defaultdict, copy.copy, bisect.bisect_left, bisect.bisect_right,
-    functools.reduce,
+    list, tuple, set, frozenset, dict, bytes, bytearray, OrderedDict, Counter, deque, defaultdict,
+    bisect.bisect_left, bisect.bisect_right,
 )  # fmt: skip
+ORDERERS: Final = (sorted, min, max)
 SHOWERS: Final = (str, repr, print, format, ascii, copy.deepcopy)
 HARMLESS: Final = {
     isinstance, issubclass, hash, callable, abs, round, divmod, pow, chr, ord, bin, hex,
@@ -441,6 +544,7 @@ HARMLESS: Final = {
 
 BUILTINS: Final[dict[object, Callable[..., object]]] = {
     **{function: partial(call_reading, function) for function in READERS},
+    **{function: partial(call_ordering, function) for function in ORDERERS},
     **{function: partial(call_showing, function) for function in SHOWERS},
     len: length,
     id: identify,
@@ -449,6 +553,11 @@ BUILTINS: Final[dict[object, Callable[..., object]]] = {
     map: make_map,
     filter: make_filter,
     iter: make_iterator,
+    any: any_true,
+    all: all_true,
+    sum: add_all,
+    functools.reduce: reduce,
+    copy.copy: make_copy,
     reversed: make_reversed,
     next: take_next,
     itertools.chain.from_iterable: make_chain,

@@ -45,6 +45,7 @@ VIEWS: Final[tuple[type, ...]] = (KEYS_VIEW, type({}.values()), type({}.items())
 OWN: Final[dict[type, dict[str, bool]]] = {}  # whether a class has its own version of a method
 INSTANT: Final = {list, set, dict, int, float, str, tuple, bytes, bool, deque}  # made in no time
 LIBRARY: Final = ("builtins", "collections", "array")
+SHOWN_BY: Final = ("__iter__", "__repr__", "__str__", "__format__", "__eq__", "__lt__")
 
 
 def is_own(kind: type, name: str) -> bool:
@@ -232,7 +233,8 @@ def contains(item: object, container: Any) -> bool:
             if shape == KEYED or shape == ELEMENTS:
                 read_item(container, item)
             else:
-                read_all(container)
+                container = stable(container)
+                item = stable(item)
         elif kind in VIEWS:
             owner = owner_of(container)
             if kind is KEYS_VIEW:
@@ -293,21 +295,27 @@ def stable(value: Any) -> Any:
         read_all(owner_of(value))
         return [stable(part) for part in list(value)]
     shape = shape_of(kind)
-    if shape == NO_CONTAINER or is_own(kind, "__iter__"):
+    if shape == NO_CONTAINER or any(is_own(kind, name) for name in SHOWN_BY):
         return value
     read_all(value)
-    return copy_of(value, kind)
+    return copy_of(value, shape)
 
 
-def copy_of(value: Any, kind: type) -> Any:
+def copy_of(value: Any, shape: int) -> Any:
     """A copy of a container that was just read; what is in it is read next."""
-    if kind is list:
-        return [stable(part) for part in list(value)]
-    if kind is dict:
-        return {key: stable(part) for key, part in list(value.items())}
-    if kind is deque:
+    if type(value) is deque:
         return deque([stable(part) for part in list(value)], value.maxlen)
-    return value.__copy__() if hasattr(value, "__copy__") else value[:]
+    copy = shallow_copy(value)
+    if shape == KEYED:
+        for key, part in list(dict.items(copy)):
+            dict.__setitem__(copy, key, stable(part))
+    elif isinstance(copy, list):
+        copy[:] = [stable(part) for part in list(copy)]
+    return copy
+
+
+def shallow_copy(value: Any) -> Any:
+    return value.__copy__() if hasattr(value, "__copy__") else value.copy()
 
 
 def items_of(value: Any) -> Any:
@@ -319,7 +327,7 @@ def items_of(value: Any) -> Any:
         return list(value)
     if shape_of(kind) != NO_CONTAINER and not is_own(kind, "__iter__"):
         read_all(value)
-        return value.__copy__() if hasattr(value, "__copy__") else value.copy()
+        return shallow_copy(value)
     return list(value) if isinstance(value, Iterator) else value
 
 
@@ -408,13 +416,39 @@ class IndexIterator:
         return item
 
 
-class StepwiseIterator:
-    """Goes through a dict, set, deque or view; each step looks at it before it takes the next."""
+class ReverseIterator:
+    """Goes through a list backwards from what is its end at the beginning."""
 
-    def __init__(self, owner: object, look: Callable[[object], None], items: Iterator[Any]) -> None:
+    def __init__(self, container: Any) -> None:
+        self.container = container
+        self.index = length(container) - 1
+
+    def __iter__(self) -> "ReverseIterator":
+        return self
+
+    def __next__(self) -> object:
+        container = self.container
+        if self.index < 0:
+            raise StopIteration
+        if RUNTIME.current is not None:
+            read_item(container, self.index)
+        if self.index >= len(container):
+            self.index = -1
+            raise StopIteration
+        item = container[self.index]
+        self.index -= 1
+        return item
+
+
+class StepwiseIterator:
+    """Goes through a dict, set, deque or view; each step looks at it before it takes the next, and
+    so does the beginning: from then on Python minds what is put in or taken out."""
+
+    def __init__(self, owner: object, look: Callable[[object], None], items: Any) -> None:
         self.owner = owner
         self.look = look
-        self.items = items
+        look(owner)
+        self.items: Iterator[Any] = iter(items)
 
     def __iter__(self) -> "StepwiseIterator":
         return self
@@ -432,14 +466,14 @@ def iterate(value: Any) -> Any:
     kind = type(value)
     if kind in VIEWS:
         look = read_length if kind is KEYS_VIEW else read_all
-        return StepwiseIterator(owner_of(value), look, iter(value))
+        return StepwiseIterator(owner_of(value), look, value)
     shape = shape_of(kind)
     if shape == NO_CONTAINER or is_own(kind, "__iter__"):
         use_opaque(value, "__iter__")
         return value
     if shape == INDEXED:
         return IndexIterator(value)
-    return StepwiseIterator(value, read_all if shape == WHOLE else read_length, iter(value))
+    return StepwiseIterator(value, read_all if shape == WHOLE else read_length, value)
 
 
 # Methods
@@ -466,6 +500,7 @@ SPECIAL: Final[dict[str, Callable[..., object]]] = {
 }
 
 
+FINDING: Final = {"count", "index", "remove"}
 TAKING_ITEMS: Final = {
     "extend", "extendleft", "update", "intersection_update", "difference_update", "subtract",
     "symmetric_difference_update", "union", "intersection", "difference", "symmetric_difference",
@@ -479,10 +514,14 @@ def call_method(function: Callable[..., Any], *arguments: Any, **named: Any) -> 
     container = cast(Any, function).__self__
     name = cast(Any, function).__name__
     if name in SPECIAL:
-        if not is_own(type(container), name):
-            return SPECIAL[name](container, *arguments)
-        announce_special(container, name, arguments)
-        return function(*arguments)
+        if is_own(type(container), name):
+            announce_special(container, name, arguments)
+            return function(*arguments)
+        return SPECIAL[name](container, *arguments)
+    shape = shape_of(type(container))
+    is_sequence = shape == INDEXED or shape == WHOLE
+    if is_sequence and name in FINDING and arguments and type(arguments[0]) not in ATOMS:
+        return find(container, name, arguments)
     if name in TAKING_ITEMS:
         arguments = tuple([items_of(argument) for argument in arguments])
     give(container, arguments)
@@ -503,6 +542,23 @@ def announce_special(container: object, name: str, arguments: tuple[object, ...]
         read_length(container)
     else:
         read_all(container)
+
+
+def find(container: Any, name: str, arguments: tuple[Any, ...]) -> object:
+    """Look for something with parts, which is compared with the items of a list or deque."""
+    read_all(container)
+    items = list(container)
+    sought, *bounds = arguments
+    known = [sought if item is sought else stable(item) for item in items]
+    if name != "remove":
+        return getattr(known, name)(stable(sought), *bounds)
+    place = known.index(stable(sought))
+    change_all(container)
+    if place < len(container) and container[place] is items[place]:
+        del container[place]
+    else:
+        container.remove(sought)
+    return None
 
 
 def announce_method(container: object, name: str, arguments: tuple[object, ...]) -> None:

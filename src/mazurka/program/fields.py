@@ -20,6 +20,7 @@ from typing import Any, Final, cast
 from mazurka.core.operation import ALL, LOAD, NONE, READ, STORE, WRITE
 from mazurka.program.objects import MISSING, OBJECTS, VALUE, is_memory, present_value
 from mazurka.program.runtime import RUNTIME
+from mazurka.program.source import here
 from mazurka.program.thread import Cell, itself
 
 # How an attribute of the instances of a class is found.
@@ -407,8 +408,14 @@ def delete_closure(variable: ClosureVariable) -> None:
 
 
 def unbound(variable: ClosureVariable) -> NameError:
+    name = variable.name
+    frame = here()
+    if frame is not None and name in frame.f_code.co_cellvars:  # in the function that it is of
+        return UnboundLocalError(
+            f"cannot access local variable '{name}' where it is not associated with a value"
+        )
     return NameError(
-        f"cannot access free variable '{variable.name}' where it is not associated with a value in "
+        f"cannot access free variable '{name}' where it is not associated with a value in "
         "enclosing scope",
-        name=variable.name,
+        name=name,
     )

@@ -293,6 +293,8 @@ class Objects(Memory):
             self.outside[id(thing)] = record
             if type(thing) is LruCache:
                 self.cached.append(thing)
+            if shape_of(type(thing)) == ELEMENTS:  # as it will be when it is put back
+                fill_set(cast(set[Any], thing), list(cast(set[Any], thing)))
         else:
             record.owner = SHARED
             thread = RUNTIME.current
@@ -624,8 +626,7 @@ def put_back_contents(container: Any, items: list[Any]) -> None:
         for key, value in items:
             base.__setitem__(container, key, value)
     elif shape == ELEMENTS:
-        set.clear(container)
-        set.update(container, items)
+        fill_set(container, items)
     elif isinstance(container, list):
         list.__setitem__(container, slice(None), items)
     elif isinstance(container, deque):
@@ -633,6 +634,15 @@ def put_back_contents(container: Any, items: list[Any]) -> None:
         deque.extend(container, items)
     else:
         container[:] = type(container)(items) if shape != INDEXED else rebuilt(container, items)
+
+
+def fill_set(elements: set[Any], items: list[Any]) -> None:
+    """Fill a set so that it always gives its items in the same order. `pop` goes on where it left
+    off, even in a set that was emptied: here it begins with the last place of an empty set."""
+    set.clear(elements)
+    set.add(elements, 7)
+    set.pop(elements)
+    set.update(elements, items)
 
 
 def rebuilt(container: Any, items: list[Any]) -> Any:
