@@ -723,3 +723,18 @@ def test_all_attributes_at_once_are_not_seen() -> None:
         together(point.move, lambda: dict(point.__dict__))
 
     assert any("__dict__" in warning for warning in unseen(mazurka.explore(program)))
+
+
+def test_functions_are_taken_for_shared_however_often_they_are_made() -> None:
+    """Python 3.11 runs code in another way once it has run it a few times."""
+
+    def program() -> int:
+        def count() -> None:
+            count.calls += 1  # type: ignore[attr-defined]
+
+        count.calls = 0  # type: ignore[attr-defined]
+        count.limit = 9  # type: ignore[attr-defined]
+        together(count, count, count)
+        return int(count.calls)  # type: ignore[attr-defined]
+
+    assert outcomes(program) == {1, 2, 3}

@@ -224,7 +224,10 @@ class Objects(Memory):
         first used at the same place are taken for shared from the start, in a new search."""
         thread = RUNTIME.current
         if thread is not None and thread.id != record.owner:
-            self.sites.add(record.site)
+            code, instruction = record.site
+            # Python 3.11 calls with two instructions, but skips the second one when it is warm.
+            for near in (instruction - 4, instruction, instruction + 4):
+                self.sites.add((code, near))
             self.stop_search()
 
     def found_outside(self, thing: object, earlier: Record) -> Record:
