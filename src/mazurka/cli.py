@@ -125,6 +125,13 @@ def main() -> None:
     is_flag=True,
     help="Explore the orders of Atomic.add too, though adds commute.",
 )
+@click.option(
+    "--instrument",
+    multiple=True,
+    metavar="PACKAGE",
+    help="See what the code of this package does, too, and not only that of your project; may be "
+    "given several times.",
+)
 @click.option("--outcomes", is_flag=True, help="Show what the program returned, and how often.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, and nothing else.")
 @click.option(

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable
+from typing import cast
 
 from mazurka.core.event import Event
 from mazurka.core.execution import Execution
@@ -26,6 +27,7 @@ from mazurka.core.operation import (
     LOAD,
     NONE,
     NOTIFY,
+    QUEUE_SHUTDOWN,
     READ,
     SPAWN,
     STORE,
@@ -47,6 +49,7 @@ from mazurka.core.result import (
     Step,
 )
 from mazurka.program import runtime
+from mazurka.program.inbox import Handed, Inbox
 from mazurka.program.life import Life
 from mazurka.program.objects import MISSING, is_memory
 from mazurka.program.race_detector import Access, Race
@@ -91,6 +94,8 @@ class Account:
         kind = event.kind
         if kind == SPAWN or kind == JOIN:
             return f"{VERBS[kind]} {self.thread(event.choice)}"
+        if kind == CHOOSE and isinstance(event.second, tuple):  # of an event loop: what it may do
+            return str(event.second[event.choice])
         if kind == CHOOSE:
             return f"choose alternative {event.choice + 1} of {event.alternatives}"
         name = self.objects[event.location]
@@ -100,6 +105,8 @@ class Account:
             return item_action(event, name)
         if not RUNTIME.locations[event.location].type_name:
             return variable_action(event, name)
+        if RUNTIME.locations[event.location].type_name == "Inbox":
+            return inbox_action(event, name)
         before = show(event.before)
         if RUNTIME.locations[event.location].type_name == "Ended":
             return f"{'end' if kind == STORE else 'look whether it has ended:'} {name}"
@@ -150,6 +157,19 @@ class Account:
     def where_raised(self, error: BaseException) -> str:
         found = raised_at(error)
         return self.where(*found) if found else ""
+
+
+def inbox_action(event: Event, name: str) -> str:
+    """What an event did to what other threads hand over to an event loop."""
+    if event.kind == LOAD:
+        return f"look at {name}"
+    if event.kind == WAIT:
+        return f"wait in {name}"
+    if event.kind == QUEUE_SHUTDOWN:
+        return f"close {name}"
+    if event.mode != WRITE:
+        return f"hand something to {name}, which is closed"
+    return f"hand {cast(Handed, event.after).what} to {name}"
 
 
 def variable_action(event: Event, name: str) -> str:
@@ -228,15 +248,20 @@ def new_failure(
 
 
 def worth_telling(events: list[Event]) -> list[Event]:
-    """Without the ends of threads that nobody looks at."""
+    """Without the ends of threads that nobody looks at, and looks of event loops at what others
+    hand over to them."""
     looked_at = {event.location for event in events if event.mode == READ}
     return [
         event
         for event in events
         if event.location < 0
-        or RUNTIME.locations[event.location].type_name != "Ended"
-        or event.location in looked_at
+        or RUNTIME.locations[event.location].type_name not in ("Ended", "Inbox")
+        or (event.location in looked_at and not is_look_at_inbox(event))
     ]
+
+
+def is_look_at_inbox(event: Event) -> bool:
+    return event.kind == LOAD and RUNTIME.locations[event.location].type_name == "Inbox"
 
 
 def raised(account: Account, thread: Thread) -> Failure:
@@ -260,8 +285,20 @@ def waiting_for_ever(account: Account) -> Failure:
         if event.kind == AWAIT or event.kind == AWAIT_EXCHANGE:
             kind = LIVELOCK
         details.append(account_of_waiting(account, event))
+        details.extend(waiting_tasks(account, event))
     message = "no thread can go on" if kind == DEADLOCK else "an await can never be satisfied"
     return new_failure(account, kind, message, details)
+
+
+def waiting_tasks(account: Account, event: Event) -> list[str]:
+    """Where the tasks of an event loop wait, in which nothing can go on."""
+    inbox = RUNTIME.threads[event.thread].cell
+    if not isinstance(inbox, Inbox):
+        return []
+    return [
+        f"{name} waits{account.where(code, instruction)}"
+        for name, code, instruction in inbox.waiting_tasks()
+    ]
 
 
 def account_of_waiting(account: Account, event: Event) -> str:
@@ -273,7 +310,9 @@ def account_of_waiting(account: Account, event: Event) -> str:
     else:
         name = account.objects[event.location]
         location = RUNTIME.locations[event.location]
-        if location.type_name == "Waiter":
+        if location.type_name == "Inbox":
+            text += f"in {name}, which has nothing to do"
+        elif location.type_name == "Waiter":
             text += f"for a notification on {name}"
         elif location.part_of >= 0:
             text += f"at {name}"

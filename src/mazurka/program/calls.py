@@ -4,10 +4,17 @@ A function that is not rewritten runs as one local step. A container that it is 
 changed by it; other objects that it is given, and that threads share, are reported.
 """
 
+import bisect
+import contextlib
 import copy
 import functools
+import inspect
+import itertools
+import operator
+import typing
+from abc import ABCMeta
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from types import (
     BuiltinFunctionType,
@@ -19,6 +26,7 @@ from types import (
 )
 from typing import Any, Final
 
+from mazurka.program.caches import cache_method, call_cached
 from mazurka.program.containers import (
     call_method,
     change_all,
@@ -39,6 +47,7 @@ from mazurka.program.containers import (
     unpack,
 )
 from mazurka.program.fields import (
+    STANDARD,
     closure_cell,
     delete_attribute,
     delete_closure,
@@ -54,10 +63,8 @@ from mazurka.program.fields import (
     store_global,
     store_plainly,
 )
-from mazurka.program.objects import ATOMS, MISSING, NO_CONTAINER, OBJECTS, shape_of
+from mazurka.program.objects import ATOMS, MISSING, NO_CONTAINER, OBJECTS, LruCache, shape_of
 from mazurka.program.runtime import RUNTIME
-
-LruCache: Final = type(functools.lru_cache(lambda: None))
 
 
 class Calls:
@@ -65,17 +72,24 @@ class Calls:
 
     def __init__(self) -> None:
         self.files: set[str] = set()  # of rewritten code
-        self.opaque: dict[str, set[str]] = {}  # calls of what is not, and what they were given
+        self.skipped: dict[int, str] = {}  # functions there that are not, by the id of their code
+        self.skipped_calls: set[str] = set()  # those that were called
         self.replacements: dict[int, Any] = {}  # by the identity of what is replaced
-        self.steered: Callable[[Any], Any] = itself  # maps real locks and queues to models
-        self.steered_types: set[type] = set()
-
-
-def itself(thing: Any) -> Any:
-    return thing
 
 
 CALLS: Final = Calls()
+
+MIXINS: Final = Mapping.get.__code__.co_filename
+
+# Parts of the standard library that keep nothing to themselves: they work on what they are given,
+# through its methods.
+GLUE: Final = {
+    function.__code__.co_filename
+    for function in (
+        ABCMeta.register, Mapping.get, contextlib.contextmanager, functools.wraps, inspect.isclass,
+        typing.cast,
+    )
+}  # fmt: skip
 
 
 def callee(function: Any) -> Any:
@@ -84,7 +98,7 @@ def callee(function: Any) -> Any:
         return function
     kind = type(function)
     if kind is FunctionType:
-        if function.__code__.co_filename in CALLS.files or is_ours(function):
+        if is_transparent(function):
             return function
     elif kind is MethodType:
         return callee_for_method(function)
@@ -97,13 +111,27 @@ def callee(function: Any) -> Any:
     elif kind is MethodWrapperType or kind is WrapperDescriptorType:
         return callee_for_wrapper(function)
     elif kind is LruCache:
-        return partial(call_cached, function)
+        return callee_for_cached(function)
+    elif kind in GETTERS:
+        return partial(GETTERS[kind], *function.__reduce__()[1])
     replacement = replacement_for(function)
     if replacement is not None:
         return replacement
+    if kind is FunctionType and is_of_asyncio(function.__module__):
+        return function
     if kind is FunctionType:
         return partial(call_opaque, function)
     return function  # an object with a __call__ of its own
+
+
+def is_rewritten(function: Any) -> bool:
+    code = function.__code__
+    if code.co_filename not in CALLS.files:
+        return False
+    if CALLS.skipped and id(code) in CALLS.skipped:
+        CALLS.skipped_calls.add(CALLS.skipped[id(code)])
+        return False
+    return True
 
 
 def replacement_for(function: object) -> Callable[..., object] | None:
@@ -111,9 +139,21 @@ def replacement_for(function: object) -> Callable[..., object] | None:
     return found
 
 
+def callee_for_cached(function: Any) -> Any:
+    """A function with a cache; one that is not rewritten always gives the same, one would hope."""
+    inner = function.__wrapped__
+    if type(inner) is FunctionType and is_transparent(inner):
+        return partial(call_cached, inner, function)
+    return function
+
+
 def callee_for_method(function: Any) -> Any:
     inner = function.__func__
-    if type(inner) is not FunctionType or inner.__code__.co_filename in CALLS.files:
+    if type(inner) is LruCache:
+        return partial(callee_for_cached(inner), function.__self__)
+    if type(inner) is not FunctionType:
+        return function
+    if is_transparent(inner) and not is_mixed_in(inner, type(function.__self__)):
         return function
     replacement = replacement_for(inner)  # of a method that was taken before the check
     if replacement is not None:
@@ -134,11 +174,28 @@ def is_known(kind: type) -> bool:
     known = KNOWN.get(kind)
     if known is None:
         known = any(
-            base.__module__ in ("threading", "queue") or base.__module__.startswith("mazurka.")
+            base.__module__ in ("threading", "queue")
+            or base.__module__.startswith(("mazurka.", "concurrent.futures."))
+            or is_of_asyncio(base.__module__)
             for base in kind.__mro__
         )
         KNOWN[kind] = known
     return known
+
+
+def is_of_asyncio(module: str | None) -> bool:
+    """Its objects belong to one thread. The event loop announces what it gives to others."""
+    return module is not None and module.partition(".")[0] in ("asyncio", "_asyncio")
+
+
+def is_transparent(function: FunctionType) -> bool:
+    """Whether all that a function does is seen: it is rewritten, or only calls what is."""
+    return is_rewritten(function) or function.__code__.co_filename in GLUE or is_ours(function)
+
+
+def is_mixed_in(function: FunctionType, kind: type) -> bool:
+    """Whether a method of an abstract class calls methods that are not rewritten themselves."""
+    return function.__code__.co_filename == MIXINS and not OBJECTS.is_all_seen(kind)
 
 
 def is_ours(function: Any) -> bool:
@@ -157,8 +214,12 @@ def callee_for_builtin(function: Any) -> Any:
     kind = type(owner)
     if shape_of(kind) != NO_CONTAINER:
         return partial(call_method, function)
+    if kind is LruCache:
+        return cache_method(owner, function.__name__) or function
     if kind is str or kind is bytes:
         return partial(call_reading, function)
+    if is_known(kind):
+        return function
     replacement = replacement_for(function)
     return partial(call_opaque, function) if replacement is None else replacement
 
@@ -167,8 +228,11 @@ def callee_for_class(kind: Any) -> Any:
     replacement = BUILTINS.get(kind) or replacement_for(kind)
     if replacement is not None:
         return replacement
-    if getattr(kind, "__module__", "") in ("builtins", "collections", "array", "types"):
+    module = getattr(kind, "__module__", "")
+    if module in ("builtins", "collections", "array", "types"):
         return partial(call_reading, kind)
+    if module == "itertools":
+        return partial(make_lazily, kind)
     return kind if OBJECTS.is_seen(kind) or is_known(kind) else partial(construct, kind)
 
 
@@ -207,9 +271,24 @@ def method(thing: Any, name: str) -> Any:
         return partial(call_method, getattr(thing, name))
     if kind is str:
         return partial(call_reading, getattr(thing, name))
-    if kind in CALLS.steered_types:
-        thing = CALLS.steered(thing)
+    if kind in STANDARD.steered_types:
+        thing = STANDARD.steered(thing)
+    if name in TAKING_CALLBACKS:
+        return partial(call_with_callback, callee(load_attribute(thing, name)))
     return callee(load_attribute(thing, name))
+
+
+TAKING_CALLBACKS: Final = {"add_done_callback", "callback", "finalize", "push"}
+
+
+def call_with_callback(function: Any, *arguments: Any, **named: Any) -> object:
+    """Call something that keeps functions, to call them later: methods of containers, say."""
+    OBJECTS.share(arguments, "")
+    return function(*[callback(argument) for argument in arguments], **named)
+
+
+def callback(argument: Any) -> Any:
+    return callee(argument) if type(argument) is BuiltinFunctionType else argument
 
 
 # Calls of what is not rewritten
@@ -217,6 +296,8 @@ def method(thing: Any, name: str) -> Any:
 
 def call_reading(function: Callable[..., Any], *arguments: Any, **named: Any) -> object:
     """Call something that only reads the containers that it is given."""
+    if "key" in named:
+        named["key"] = callee(named["key"])
     return function(*[items_of(argument) for argument in arguments], **named)
 
 
@@ -227,21 +308,20 @@ def call_showing(function: Callable[..., Any], *arguments: Any, **named: Any) ->
 
 def call_opaque(function: Callable[..., Any], *arguments: Any, **named: Any) -> object:
     """Call something of which nothing is known."""
-    given = [*arguments, *named.values()]
     owner = getattr(function, "__self__", None)
-    if owner is not None and OBJECTS.is_seen(type(owner)):
-        given.append(owner)
-    for argument in given:
+    if owner is not None and OBJECTS.is_opaque(owner):
+        if type(function) is MethodType:
+            OBJECTS.note_opaque(full_name_of(function), owner)
+        change_all(owner)
+    for argument in [*arguments, *named.values()]:
         kind = type(argument)
         if kind in ATOMS:
             continue
-        if shape_of(kind) != NO_CONTAINER:
-            OBJECTS.share(argument, "")
-            change_all(argument)
-        elif OBJECTS.is_shared(argument) and not is_known(kind):
-            label = OBJECTS.record_of(argument).identity.label
-            CALLS.opaque.setdefault(full_name_of(function), set()).add(label)
+        if OBJECTS.is_opaque(argument) and not is_known(kind):
+            OBJECTS.note_opaque(full_name_of(function), argument)
         OBJECTS.share(argument, "")
+        if shape_of(kind) != NO_CONTAINER:
+            change_all(argument)
     return function(*arguments, **named)
 
 
@@ -249,11 +329,6 @@ def full_name_of(function: Any) -> str:
     name = getattr(function, "__qualname__", None) or repr(function)
     module = getattr(function, "__module__", None)
     return f"{module}.{name}" if module else name
-
-
-def call_cached(function: Any, *arguments: Any, **named: Any) -> object:
-    """Call a function with functools.lru_cache: a look at the cache, and a note in it."""
-    return function(*arguments, **named)
 
 
 # Built-in functions that look into containers
@@ -268,43 +343,99 @@ def load_by_name(thing: object, name: str, *default: object) -> object:
         raise
 
 
+def identify(thing: object) -> int:
+    if RUNTIME.current is None or type(thing) in ATOMS:
+        return id(thing)
+    return OBJECTS.number_of(thing)
+
+
 def has_attribute(thing: object, name: str) -> bool:
     return load_by_name(thing, name, MISSING) is not MISSING
 
 
+def own(iterator: object) -> object:
+    """A new iterator: if other threads take from it, too, they change it."""
+    OBJECTS.record_of(iterator)
+    return iterator
+
+
+def make_lazily(kind: Any, *items: Any, **named: Any) -> object:
+    """Make an iterator of itertools, which looks at what it is given when it is asked."""
+    return own(kind(*[iterate(each) for each in items], **named))
+
+
+def make_chain(items: Any) -> object:
+    return own(itertools.chain.from_iterable(map(iterate, iterate(items))))
+
+
 def make_enumerate(items: Any, start: int = 0) -> object:
-    return enumerate(iterate(items), start)
+    return own(enumerate(iterate(items), start))
 
 
 def make_zip(*items: Any, **named: Any) -> object:
-    return zip(*[iterate(each) for each in items], **named)  # noqa: B905
+    return own(zip(*[iterate(each) for each in items], **named))  # noqa: B905
 
 
 def make_map(function: Any, *items: Any) -> object:
-    return map(callee(function), *[iterate(each) for each in items])
+    return own(map(callee(function), *[iterate(each) for each in items]))
 
 
 def make_filter(function: Any, items: Any) -> object:
-    return filter(callee(function) if function is not None else truth, iterate(items))
+    return own(filter(callee(function) if function is not None else truth, iterate(items)))
 
 
 def make_iterator(items: Any, *sentinel: Any) -> object:
     if sentinel:
-        return iter(callee(items), *sentinel)
-    return iter(iterate(items))
+        return own(iter(callee(items), *sentinel))
+    found = iter(iterate(items))
+    return found if found is items else own(found)
+
+
+def take_next(items: Any, *default: Any) -> object:
+    if RUNTIME.current is not None and OBJECTS.is_known(items):
+        change_all(items)
+    return next(STANDARD.steered(items), *default)
 
 
 def make_reversed(items: Any) -> object:
-    return reversed(items_of(items))
+    return own(reversed(items_of(items)))
+
+
+# What operator.attrgetter and the like do
+
+
+def get_attributes(first: str, *others_and_thing: Any) -> object:
+    *others, thing = others_and_thing
+    found = [load_path(thing, path) for path in (first, *others)]
+    return tuple(found) if others else found[0]
+
+
+def load_path(thing: object, path: str) -> object:
+    for name in path.split("."):
+        thing = load_attribute(thing, name)
+    return thing
+
+
+def get_items(first: object, *others_and_thing: Any) -> object:
+    *others, container = others_and_thing
+    found = [load_item(container, key) for key in (first, *others)]
+    return tuple(found) if others else found[0]
+
+
+GETTERS: Final[dict[type, Callable[..., object]]] = {
+    operator.attrgetter: get_attributes,
+    operator.itemgetter: get_items,
+}
 
 
 READERS: Final = (
     list, tuple, set, frozenset, dict, sorted, sum, min, max, any, all, bytes, bytearray,
-    OrderedDict, Counter, deque, defaultdict, copy.copy,
+    OrderedDict, Counter, deque, defaultdict, copy.copy, bisect.bisect_left, bisect.bisect_right,
+    functools.reduce,
 )  # fmt: skip
 SHOWERS: Final = (str, repr, print, format, ascii, copy.deepcopy)
 HARMLESS: Final = {
-    isinstance, issubclass, id, hash, callable, next, abs, round, divmod, pow, chr, ord, bin, hex,
+    isinstance, issubclass, hash, callable, abs, round, divmod, pow, chr, ord, bin, hex,
     oct, globals, locals, open, input, __import__,
 }  # fmt: skip
 
@@ -312,12 +443,15 @@ BUILTINS: Final[dict[object, Callable[..., object]]] = {
     **{function: partial(call_reading, function) for function in READERS},
     **{function: partial(call_showing, function) for function in SHOWERS},
     len: length,
+    id: identify,
     enumerate: make_enumerate,
     zip: make_zip,
     map: make_map,
     filter: make_filter,
     iter: make_iterator,
     reversed: make_reversed,
+    next: take_next,
+    itertools.chain.from_iterable: make_chain,
     getattr: load_by_name,
     hasattr: has_attribute,
     setattr: store_attribute,
@@ -327,9 +461,9 @@ BUILTINS: Final[dict[object, Callable[..., object]]] = {
 
 def entered(manager: Any) -> Any:
     """What a `with` statement enters."""
-    if RUNTIME.current is None or type(manager) not in CALLS.steered_types:
+    if RUNTIME.current is None or type(manager) not in STANDARD.steered_types:
         return manager
-    return CALLS.steered(manager)
+    return STANDARD.steered(manager)
 
 
 def matched(subject: Any) -> Any:

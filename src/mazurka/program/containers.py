@@ -25,6 +25,7 @@ from mazurka.core.operation import (
     footprint,
 )
 from mazurka.program.objects import (
+    ABSTRACT,
     ATOMS,
     ELEMENTS,
     INDEXED,
@@ -40,6 +41,7 @@ from mazurka.program.runtime import RUNTIME
 KEYS_VIEW: Final[type] = type({}.keys())
 VIEWS: Final[tuple[type, ...]] = (KEYS_VIEW, type({}.values()), type({}.items()))
 OWN: Final[dict[type, dict[str, bool]]] = {}  # whether a class has its own version of a method
+INSTANT: Final = {list, set, dict, int, float, str, tuple, bytes, bool, deque}  # made in no time
 LIBRARY: Final = ("builtins", "collections", "array")
 
 
@@ -63,6 +65,20 @@ def is_own(kind: type, name: str) -> bool:
 def is_modelled(kind: type, name: str) -> bool:
     """Whether a method works on the items of a container as the built-in one does."""
     return shape_of(kind) != NO_CONTAINER and not is_own(kind, name)
+
+
+def use_opaque(thing: object, name: str) -> None:
+    """An operator is applied to an object whose class is neither rewritten nor modelled: it may
+    change all of the object."""
+    kind = type(thing)
+    if kind in ATOMS or kind in VIEWS or not OBJECTS.is_opaque(thing):
+        return
+    for base in kind.__mro__:
+        if name in base.__dict__:
+            if not OBJECTS.is_seen(base) and base.__module__ not in ABSTRACT:
+                OBJECTS.note_opaque(f"{base.__module__}.{base.__qualname__}.{name}", thing)
+                change_all(thing)
+            return
 
 
 # One step on a container
@@ -137,12 +153,25 @@ def label_of(contents: Contents) -> str:
 
 
 def load_item(container: Any, key: object) -> object:
-    if RUNTIME.current is None or not is_modelled(type(container), "__getitem__"):
+    if RUNTIME.current is None:
         return container[key]
+    if not is_modelled(type(container), "__getitem__"):
+        use_opaque(container, "__getitem__")
+        return container[key]
+    if isinstance(container, defaultdict):
+        return load_default(container, key)
     read_item(container, key)
-    if isinstance(container, defaultdict) and not dict.__contains__(container, key):
-        return missing_item(container, key)
     return container[key]
+
+
+def load_default(container: "defaultdict[object, object]", key: object) -> object:
+    if container.default_factory in INSTANT:  # what Python does without letting go of its lock
+        change_item(ITEM_INSERT, container, key, None)
+        value = container[key]
+        give(container, (value,))
+        return value
+    read_item(container, key)
+    return container[key] if dict.__contains__(container, key) else missing_item(container, key)
 
 
 def missing_item(container: "defaultdict[object, object]", key: object) -> object:
@@ -155,16 +184,22 @@ def missing_item(container: "defaultdict[object, object]", key: object) -> objec
 
 
 def store_item(container: Any, key: object, value: object) -> None:
-    if RUNTIME.current is not None and is_modelled(type(container), "__setitem__"):
-        if type(key) is slice:
-            value = items_of(value)
-        change_item(ITEM_SET, container, key, value)
+    if RUNTIME.current is not None:
+        if is_modelled(type(container), "__setitem__"):
+            if type(key) is slice:
+                value = items_of(value)
+            change_item(ITEM_SET, container, key, value)
+        else:
+            use_opaque(container, "__setitem__")
     container[key] = value
 
 
 def delete_item(container: Any, key: object) -> None:
-    if RUNTIME.current is not None and is_modelled(type(container), "__delitem__"):
-        change_item(ITEM_DELETE, container, key, None)
+    if RUNTIME.current is not None:
+        if is_modelled(type(container), "__delitem__"):
+            change_item(ITEM_DELETE, container, key, None)
+        else:
+            use_opaque(container, "__delitem__")
     del container[key]
 
 
@@ -183,6 +218,8 @@ def contains(item: object, container: Any) -> bool:
                 read_item(owner, item)
             else:
                 read_all(owner)
+        else:
+            use_opaque(container, "__contains__")
     return item in container
 
 
@@ -200,6 +237,8 @@ def length(container: Any) -> int:
             read_length(container)
         elif type(container) in VIEWS:
             read_length(owner_of(container))
+        else:
+            use_opaque(container, "__len__")
     return len(container)
 
 
@@ -375,6 +414,7 @@ def iterate(value: Any) -> Any:
         return StepwiseIterator(owner_of(value), look, iter(value))
     shape = shape_of(kind)
     if shape == NO_CONTAINER or is_own(kind, "__iter__"):
+        use_opaque(value, "__iter__")
         return value
     if shape == INDEXED:
         return IndexIterator(value)
@@ -418,13 +458,30 @@ def call_method(function: Callable[..., Any], *arguments: Any, **named: Any) -> 
     container = cast(Any, function).__self__
     name = cast(Any, function).__name__
     if name in SPECIAL:
-        return SPECIAL[name](container, *arguments)
+        if not is_own(type(container), name):
+            return SPECIAL[name](container, *arguments)
+        announce_special(container, name, arguments)
+        return function(*arguments)
     if name in TAKING_ITEMS:
         arguments = tuple([items_of(argument) for argument in arguments])
     give(container, arguments)
     give(container, tuple(named.values()))
     announce_method(container, name, arguments)
     return function(*arguments, **named)
+
+
+def announce_special(container: object, name: str, arguments: tuple[object, ...]) -> None:
+    """A class that overrides a special method calls the one that it has overridden."""
+    if name == "__getitem__":
+        read_item(container, arguments[0])
+    elif name == "__setitem__":
+        change_item(ITEM_SET, container, arguments[0], arguments[1])
+    elif name == "__delitem__":
+        change_item(ITEM_DELETE, container, arguments[0], None)
+    elif name == "__len__":
+        read_length(container)
+    else:
+        read_all(container)
 
 
 def announce_method(container: object, name: str, arguments: tuple[object, ...]) -> None:

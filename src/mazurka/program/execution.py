@@ -27,10 +27,18 @@ class PythonExecution(Execution):
         super().__init__()
         RUNTIME.prepare(program, independent_adds, max_events, record_enabled, watches_races)
         self.events = RUNTIME.events
+        self.setup: Callable[[], object] | None = None  # called before each run
+        self.reset: Callable[[], object] | None = None  # and after it
 
     def run(self, keep: int, path: list[Event], sleep: list[Event]) -> None:
         RUNTIME.guide = self.guide
-        RUNTIME.run(keep, path, sleep)
+        if self.setup is not None:
+            self.setup()
+        try:
+            RUNTIME.run(keep, path, sleep)
+        finally:
+            if self.reset is not None:
+                self.reset()
         self.conclude()
 
     def follow(self, schedule: Schedule) -> None:

@@ -43,6 +43,9 @@ class Belongings:
         self.unseeded = 0
         self.random: Random | None = None
         self.locals: Locals | None = None
+        self.event_loop: Any = None  # of asyncio
+        self.event_loop_set = False
+        self.tasks = 0
 
 
 def own_locals() -> Locals:
@@ -132,6 +135,7 @@ def life_of(thread: Any) -> Life | None:
 def begin_life(thread: Any, hook_takes: Callable[[BaseException, Any], bool]) -> None:
     """Start a thread."""
     RUNTIME.give_away((thread._target, thread._args, tuple(thread._kwargs.values())))
+    thread._target = RUNTIME.callee(thread._target)
     handle = spawn(Life(thread, hook_takes))
     handle.thread.daemon = thread._daemonic
     thread.__dict__[HANDLE] = handle

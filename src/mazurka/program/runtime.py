@@ -51,7 +51,7 @@ from mazurka.core.result import MazurkaError
 from mazurka.program.race_detector import RaceDetector
 from mazurka.program.registry import Registry
 from mazurka.program.source import here, users_frame
-from mazurka.program.thread import NOWHERE, Cell, Thread, do_nothing
+from mazurka.program.thread import NOWHERE, Cell, Thread, do_nothing, itself
 
 # What stopped a run before its threads did.
 NOTHING: Final = 0
@@ -113,6 +113,7 @@ class Runtime(Registry):
         self.epoch = 0
         self.explorer = 0  # the OS thread that runs all executions
         self.at_begin: Callable[..., object] = do_nothing  # called before each execution
+        self.callee: Callable[..., Any] = itself  # what to call in place of a thread's function
         self.hub: Any = None  # the greenlet of the search; None when nothing is explored
         self.resume_hub: Any = None
         self.program: Callable[..., object] = do_nothing
@@ -170,6 +171,9 @@ class Runtime(Registry):
 
     def close(self) -> None:
         """The exploration is over: let go of its threads and objects."""
+        if self.hub is getcurrent():
+            for thread in self.threads:
+                end_greenlet(thread)
         self.hub = None
         self.running = False
         self.resume_hub = None
@@ -201,6 +205,7 @@ class Runtime(Registry):
 
     def begin(self, keep: int, path: list[Event], sleep: list[Event]) -> None:
         """Put everything back to the start of an execution."""
+        self.at_begin()  # while what the one before has left still belongs to it
         del self.events[keep:]
         self.path = path
         self.sleep = sleep
@@ -222,7 +227,6 @@ class Runtime(Registry):
         self.live = [main]
         self.recent = main
         main.reset(self.program, (), self.epoch)
-        self.at_begin()
 
     def start(self, thread: Thread) -> None:
         """Let a thread run up to its first operation."""
@@ -253,11 +257,12 @@ class Runtime(Registry):
     def call(self, thread: Thread) -> object:
         """Call the thread's function. As in threading, main has the context variables of whoever
         runs it, and a new thread has none, whatever an earlier execution left in its greenlet."""
+        function = self.callee(thread.function)
         if thread.id == 0 and len(self.context):
-            return self.context.copy().run(thread.function, *thread.arguments)
+            return self.context.copy().run(function, *thread.arguments)
         if len(copy_context()):
-            return Context().run(thread.function, *thread.arguments)
-        return thread.function(*thread.arguments)
+            return Context().run(function, *thread.arguments)
+        return function(*thread.arguments)
 
     def failed(self, thread: Thread, error: BaseException) -> None:
         """An exception left the thread's function."""
@@ -762,6 +767,16 @@ class Runtime(Registry):
             f"'{VERBS[kind]}' was called from a predicate or from another OS thread: a predicate "
             "must be a function of the value alone, and threads are made with mazurka.spawn"
         )
+
+
+def end_greenlet(thread: Thread) -> None:
+    """End the greenlet of a thread, which waits for a next execution: it would never be collected,
+    with all that its stack holds."""
+    greenlet = thread.greenlet
+    if greenlet is not None and greenlet not in ABANDONED:
+        greenlet.throw()
+    thread.greenlet = None
+    thread.resume = None
 
 
 def is_await(kind: int) -> bool:

@@ -1,4 +1,4 @@
-"""Explores programs that are written with the standard library: `threading`, `queue`, `time`, ...
+"""Explores programs that are written with the standard library: `threading`, `asyncio`, `time`...
 
 While a check runs, `steered_standard_library` replaces what they consist of by models. Three things
 are for the code that rewrites the user's programs, since the names of C types that a module has
@@ -18,7 +18,18 @@ from typing import Any
 from mazurka.program.life import in_execution
 from mazurka.program.runtime import RUNTIME
 from mazurka.program.thread import do_nothing
-from mazurka.standard import chance, clock, executors, locks, queues, thread_locals, threads
+from mazurka.standard import (
+    chance,
+    clock,
+    counters,
+    executors,
+    locks,
+    loop_policy,
+    queues,
+    thread_locals,
+    threads,
+)
+from mazurka.standard.running_loops import LOOPS, no_running_loop
 from mazurka.standard.steering import (
     CHECK,
     MODEL,
@@ -39,6 +50,7 @@ PATCHES: list[Patch] = [
     *executors.PATCHES,
     *clock.PATCHES,
     *chance.PATCHES,
+    *loop_policy.PATCHES,
 ]
 
 # The functions and types that modules may have imported by name, and the functions of bound methods
@@ -57,6 +69,7 @@ MAKERS: dict[type, Maker] = {
     locks.REAL_LOCK: locks.lock_from,
     locks.REAL_RLOCK: locks.rlock_from,
     queues.REAL_SIMPLE_QUEUE: queues.simple_queue_from,
+    counters.REAL_COUNT: counters.count_from,
 }
 
 
@@ -64,7 +77,7 @@ STEERED_TYPES: set[type] = {*MAKERS, threading.Condition}
 
 
 def steered(instance: Any) -> Any:
-    """The model of a real lock or simple queue in an execution; any other object as it is."""
+    """The model of a real lock, simple queue or count in an execution; any other object itself."""
     kind = type(instance)
     make = MAKERS.get(kind)
     if make is not None:
@@ -83,13 +96,15 @@ def steered_standard_library() -> Iterator[None]:
     hook = threading.excepthook
 
     def begin() -> None:
+        LOOPS.let_go()
         CHECK.fresh.clear()
         threading.excepthook = hook
 
     RUNTIME.explorer = get_ident()
     RUNTIME.at_begin = begin
     try:
-        with older_objects_frozen(), patched([*PATCHES, *import_patches()]):
+        patches = [*PATCHES, *import_patches(), *loop_policy.policy_patches()]
+        with older_objects_frozen(), patched(patches), no_running_loop():
             yield
     finally:
         RUNTIME.at_begin = do_nothing

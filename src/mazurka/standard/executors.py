@@ -21,6 +21,7 @@ from mazurka.standard.steering import MISSING, Patch
 HASH = "_mazurka_hash"
 
 real_pools: Any = pools
+original_submit = pools.ThreadPoolExecutor.submit
 original_future_init = _base.Future.__init__
 original_future_hash: Any = _base.Future.__hash__
 original_counter: Any = real_pools.ThreadPoolExecutor._counter
@@ -77,6 +78,12 @@ def number() -> int:
     return belongings.executors - 1
 
 
+def submit(self: Any, function: Any, /, *arguments: Any, **options: Any) -> Any:
+    if in_execution():
+        function = RUNTIME.callee(function)
+    return original_submit(self, function, *arguments, **options)
+
+
 def initialise_future(self: Any) -> None:
     if in_execution():
         self.__dict__[HASH] = new_hash()
@@ -107,6 +114,7 @@ PATCHES = [
     # It guards against the exit of the interpreter, which is not part of an execution.
     Patch(pools, "_global_shutdown_lock", nullcontext()),
     Patch(pools.ThreadPoolExecutor, "_counter", staticmethod(number)),
+    Patch(pools.ThreadPoolExecutor, "submit", submit),
     Patch(_base.Future, "__init__", initialise_future),
     Patch(_base.Future, "__hash__", stable_hash),
     Patch(AcquireFutures, "__init__", initialise_acquisition),

@@ -83,6 +83,8 @@ def start(self: Any) -> None:
         begin_afresh(self)
     if type(self) is not threading.Thread:  # it may have attributes of its own
         RUNTIME.give_away(self)
+    if isinstance(self, threading.Timer):
+        self.function = RUNTIME.callee(self.function)
     begin_life(self, hook_takes)
 
 
@@ -156,9 +158,13 @@ def steered_identity(name: str) -> property:
 
 
 def set_daemon(self: Any, daemonic: bool) -> None:
-    if in_execution() and runner_of(self) is not None:
+    if not in_execution():
+        original_properties["daemon"].fset(self, daemonic)
+    elif runner_of(self) is not None:
         raise RuntimeError("cannot set daemon status of active thread")
-    original_properties["daemon"].fset(self, daemonic)
+    else:
+        refuse_uninitialised(self)
+        self._daemonic = daemonic
 
 
 def show(self: Any) -> str:
