@@ -536,6 +536,7 @@ def test_os_thread(write: Write) -> None:
         ("--time-limit", "0"),
         ("--time-limit", "-1"),
         ("--max-events", "0"),
+        ("--granularity", "line"),
         ("--colour",),
     ],
 )

@@ -409,6 +409,7 @@ def test_algorithm_and_all_failures(pytester: pytest.Pytester) -> None:
     ("option", "message"),
     [
         ("--mazurka-algorithm=best", "there is no algorithm 'best'; choose one of pop"),
+        ("--mazurka-granularity=line", "there is no granularity 'line'; choose one of access"),
         ("--mazurka-max-executions=0", "'0' is not a whole number, at least 1"),
         ("--mazurka-time-limit=soon", "'soon' is not a number of seconds"),
         ("--mazurka-save=test_bank.py/x", "cannot make test_bank.py/x"),

@@ -5,15 +5,18 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from math import factorial
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import assume as accept
 from hypothesis import given
 from hypothesis import strategies as st
 
 import mazurka
-from mazurka import Atomic, Failure, MazurkaError, Result, Schedule, assume, explore, replay, spawn
+from mazurka import Atomic, Failure, Result, Schedule, assume, explore, replay, spawn
+from mazurka.cli import main
 from tests import race_programs
 from tests.generated import PROGRAMS, generated
 
@@ -617,9 +620,52 @@ def test_a_thread_that_cleans_up_for_ever() -> None:
     assert explore(program, granularity="sync").failures[0].kind == "deadlock"
 
 
-def test_an_unknown_granularity() -> None:
-    with pytest.raises(MazurkaError, match="choose one of access, sync"):
-        explore(test_reading_only, granularity="line")
+# The other doors
+
+PROGRAM = """
+import threading
+
+class Counter:
+    value = 0
+
+def count():
+    counter = Counter()
+
+    def increment():
+        counter.value += 1
+
+    threads = [threading.Thread(target=increment) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+"""
+
+
+def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("counting.py").write_text(PROGRAM, encoding="utf-8")
+    command = ["check", "counting.py::count", "--granularity", "sync", "--save", "race.json"]
+    checked = CliRunner().invoke(main, command)
+    assert checked.exit_code == 1
+    assert "data race: counter.value is" in checked.stdout
+    assert "it at counting.py:11: counter.value += 1" in checked.stdout
+    replayed = CliRunner().invoke(main, ["replay", "race.json"])
+    assert replayed.exit_code == 1
+    account = checked.stdout.partition("data race: ")[2].partition("\n\nThe failing")[0]
+    assert account in replayed.stdout
+    assert "in another way" not in replayed.stdout
+    assert CliRunner().invoke(main, ["check", "counting.py::count"]).exit_code == 0
+
+
+def test_under_pytest(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        test_counting=PROGRAM + "\nimport mazurka\ntest_it = mazurka.check()(count)\n"
+    )
+    assert pytester.runpytest_subprocess().ret == pytest.ExitCode.OK
+    result = pytester.runpytest_subprocess("--mazurka-granularity=sync")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["*data race: counter.value is *"])
 
 
 # Generated programs

@@ -117,7 +117,7 @@ def main() -> None:
     default="access",
     show_default=True,
     help="Where threads can be switched: at each access to what they share, or at synchronisation "
-    "only (sync), which takes far fewer executions; data races are failures then.",
+    "only (sync), with data races as failures.",
 )
 @click.option("--all-failures", is_flag=True, help="Go on after the first failure, and show all.")
 @click.option(

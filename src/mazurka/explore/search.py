@@ -99,10 +99,10 @@ class Search:
         """Collect a failure; False when the search must end with it."""
         execution = self.execution
         result = self.result
+        failure = execution.failure()
         race = execution.race
         if race is not None and race in self.races:
             return True
-        failure = execution.failure()
         if self.races and failure.kind == NONDETERMINISM:
             # Which of two accesses comes first may be another one in an equivalent execution.
             result.reason = "stopped after the order of a data race changed what threads do"

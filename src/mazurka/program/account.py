@@ -206,9 +206,8 @@ def item_action(event: Event, name: str) -> str:
 def account_of(execution: Execution) -> Failure:
     """The failure of the latest run."""
     account = Account(execution)
-    race = race_to_tell()
-    if race is not None:
-        failure = data_race(account, race)
+    if execution.race is not None:
+        failure = data_race(account)
     elif RUNTIME.stopped == runtime.DIVERGED:
         failure = nondeterminism(account)
     elif RUNTIME.stopped == runtime.TOO_LONG:
@@ -418,7 +417,9 @@ def race_to_tell() -> Race | None:
     return RUNTIME.watcher.race
 
 
-def data_race(account: Account, race: Race) -> Failure:
+def data_race(account: Account) -> Failure:
+    race = race_to_tell()
+    assert race is not None
     name = account.objects[race.location]
     part = race.first.part
     if part >= 0 and part == race.second.part:

@@ -76,19 +76,23 @@ class PythonExecution(Execution):
                 else:
                     self.waiting.append(operation_before(thread))
                     stuck = stuck or not thread.daemon
-        self.failed = RUNTIME.first_failed is not None or self.race is not None
+        self.failed = RUNTIME.first_failed is not None
         if asleep:
             self.status = REDUNDANT
+            self.race = None  # another execution has it, too
         elif assumed:
             self.status = BLOCKED
         elif stuck:
             self.status = BLOCKED
             self.failed = True
+        if self.race is not None:
+            self.failed = True
 
     def failure(self) -> Failure:
         """What went wrong. The run is repeated first: the names of objects are those of the run in
-        which they were first met, and this may be another one."""
-        if RUNTIME.stopped == NOTHING and self.status != REDUNDANT:
+        which they were first met, and this may be another one; and the lines of a data race are
+        not known yet."""
+        if self.race is not None or (RUNTIME.stopped == NOTHING and self.status != REDUNDANT):
             RUNTIME.refreshing = True
             first = self.ending()
             try:
@@ -102,7 +106,7 @@ class PythonExecution(Execution):
 
     def ending(self) -> str:
         if self.race is not None:
-            return f"a data race: {self.race}"
+            return "a data race"
         failed = RUNTIME.first_failed
         if failed is not None and failed.exception is not None:
             return f"{type(failed.exception).__name__} in thread {failed.name}"

@@ -11,7 +11,49 @@ from mazurka.core.operation import ADD, ALL, JOIN, NONE, NOTHING, READ, SPAWN, W
 from mazurka.program.registry import where_now
 from mazurka.program.thread import Cell
 
-Clock = list[int]  # for each thread, how many of its steps are known
+Clock = list[int]  # for each other thread, how many of its steps are known; never changed
+
+
+class Step:
+    """A step of a thread, and what that knew then."""
+
+    def __init__(self, thread: int, number: int, clock: Clock) -> None:
+        self.thread = thread
+        self.number = number
+        self.clock = clock
+
+
+class Synchronisation:
+    """The steps on one location that later steps there may depend on."""
+
+    def __init__(self) -> None:
+        self.write: Step | None = None
+        self.reads: list[Step] = []  # after that, the latest of each thread
+        self.adds: list[Step] = []
+
+    def learnt(self, mode: int, thread: int, clock: Clock) -> Clock:
+        """What a thread knows when it makes a step."""
+        if self.write is not None:
+            clock = learnt(clock, thread, self.write)
+        if mode != READ:
+            for step in self.reads:
+                clock = learnt(clock, thread, step)
+        if mode != ADD:
+            for step in self.adds:
+                clock = learnt(clock, thread, step)
+        return clock
+
+    def keep(self, mode: int, step: Step) -> None:
+        if mode == READ:
+            self.reads = [*steps_of_others(self.reads, step), step]
+        elif mode == ADD:
+            self.adds = [*steps_of_others(self.adds, step), step]
+        else:
+            self.write = step
+            if self.reads:
+                self.reads = []
+            if self.adds:
+                self.adds = []
 
 
 class Access:
@@ -43,17 +85,14 @@ class History:
         self.write: Access | None = None
         self.reads: list[Access] = []
 
-    def knows(self, access: Access) -> bool:
+    def knows(self, thread: int, after: int, mode: int) -> bool:
         """Whether the thread has done the same since its latest step."""
         write = self.write
-        if write is not None and write.thread == access.thread and write.after == access.after:
+        if write is not None and write.thread == thread and write.after == after:
             return True
-        if access.mode == WRITE:
+        if mode == WRITE:
             return False
-        for read in self.reads:
-            if read.thread == access.thread and read.after == access.after:
-                return True
-        return False
+        return any(read.thread == thread and read.after == after for read in self.reads)
 
     def unordered(self, access: Access, clock: Clock) -> Access | None:
         """An earlier access that is in a race with this one."""
@@ -93,50 +132,28 @@ class Place:
             self.parts[part] = history
         return history
 
-    def unordered(self, part: int, access: Access, clock: Clock) -> Access | None:
-        """An earlier access to a part, or to one that it overlaps with, in a race with this one."""
-        found = self.whole.unordered(access, clock)
+    def unordered(self, part: int, history: History, access: Access, clock: Clock) -> Access | None:
+        """An earlier access in a race with this one, to a part with this history or to one that
+        it overlaps with."""
+        found = history.unordered(access, clock)
         if part != ALL:
-            return found or self.history_of(part).unordered(access, clock)
-        for history in self.parts.values():
-            found = found or history.unordered(access, clock)
+            return found or self.whole.unordered(access, clock)
+        for other in self.parts.values():
+            found = found or other.unordered(access, clock)
         return found
-
-
-class Synchronisation:
-    """What was known at the steps on one location that later steps there may depend on."""
-
-    def __init__(self) -> None:
-        self.writes: Clock = []
-        self.reads: Clock = []
-        self.adds: Clock = []
-
-    def order(self, mode: int, clock: Clock) -> None:
-        """A thread makes a step: it learns, and others will learn from it."""
-        learn(clock, self.writes)
-        if mode != READ:
-            learn(clock, self.reads)
-        if mode != ADD:
-            learn(clock, self.adds)
-        if mode == READ:
-            learn(self.reads, clock)
-        elif mode == ADD:
-            learn(self.adds, clock)
-        else:
-            self.writes = clock.copy()
-            self.reads = []
-            self.adds = []
 
 
 class RaceDetector:
     """Watches the running execution."""
 
     def __init__(self) -> None:
-        self.begin()
+        self.begin(False)
 
-    def begin(self) -> None:
+    def begin(self, notes_lines: bool) -> None:
         """A new execution."""
-        self.clocks: list[Clock] = []
+        self.notes_lines = notes_lines  # it takes time to find them
+        self.numbers: list[int] = [0]  # of the latest steps of the threads
+        self.clocks: list[Clock] = [[]]
         self.steps: dict[int, Synchronisation] = {}  # by location
         self.places: dict[Cell, Place] = {}
         self.race: Race | None = None
@@ -144,29 +161,34 @@ class RaceDetector:
         self.latest = -1  # the location of that,
         self.accesses = 0  # and how many it has made since the latest step
 
-    def clock_of(self, thread: int) -> Clock:
-        clocks = self.clocks
-        while len(clocks) <= thread:
-            clocks.append([0] * (len(clocks) + 1))
-        return clocks[thread]
-
     def stepped(self, event: Event) -> None:
         """A thread makes a step."""
         self.accesses = 0
         thread = event.thread
-        clock = self.clock_of(thread)
-        clock[thread] += 1
-        if event.location >= 0:
-            steps = self.steps.get(event.location)
+        number = self.numbers[thread] + 1
+        self.numbers[thread] = number
+        clock = self.clocks[thread]
+        location = event.location
+        if location >= 0:
+            steps = self.steps.get(location)
             if steps is None:
                 steps = Synchronisation()
-                self.steps[event.location] = steps
-            steps.order(event.mode, clock)
+                self.steps[location] = steps
+            clock = steps.learnt(event.mode, thread, clock)
+            self.clocks[thread] = clock
+            steps.keep(event.mode, Step(thread, number, clock))
         elif event.kind == SPAWN:
-            learn(self.clock_of(event.choice), clock)
+            self.begin_thread(event.choice, Step(thread, number, clock))
         elif event.kind == JOIN:
-            learn(clock, self.clock_of(event.choice))
-            clock[event.choice] += 1  # what it did after its last step is known, too
+            other = event.choice
+            end = Step(other, self.numbers[other] + 1, self.clocks[other])
+            self.clocks[thread] = learnt(clock, thread, end)
+
+    def begin_thread(self, thread: int, spawn: Step) -> None:
+        while len(self.clocks) <= thread:
+            self.clocks.append([])
+            self.numbers.append(0)
+        self.clocks[thread] = learnt([], thread, spawn)
 
     def accessed(self, thread: int, cell: Cell, footprint: Footprint, position: int) -> None:
         """A thread accesses an ordinary variable or container."""
@@ -182,26 +204,36 @@ class RaceDetector:
             place = Place()
             self.places[cell] = place
         mode, structure, part = footprint
-        clock = self.clock_of(thread)
-        access = Access(thread, clock[thread], position, mode, part)
-        self.look(place, part, access, cell.location)
-        if structure != NONE and part >= 0:
-            self.look(place, NOTHING, access, cell.location)
-
-    def look(self, place: Place, part: int, access: Access, location: int) -> None:
-        """Look for a race of an access to a part; keep the access if there is none."""
+        after = self.numbers[thread]
         history = place.history_of(part)
-        if history.knows(access):
-            return
-        access.code, access.instruction = where_now()
+        if not history.knows(thread, after, mode):
+            access = Access(thread, after, position, mode, part)
+            self.look(place, part, history, access, cell.location)
+        if structure != NONE and part >= 0:
+            history = place.history_of(NOTHING)
+            if not history.knows(thread, after, mode):
+                access = Access(thread, after, position, mode, part)
+                self.look(place, NOTHING, history, access, cell.location)
+
+    def look(
+        self, place: Place, part: int, history: History, access: Access, location: int
+    ) -> None:
+        """Look for a race of an access to a part; keep the access if there is none."""
+        if self.notes_lines:
+            access.code, access.instruction = where_now()
         clock = self.clocks[access.thread]
-        earlier = place.unordered(part, access, clock)
+        earlier = place.unordered(part, history, access, clock)
         if earlier is not None:
             self.race = Race(location, earlier, access)
             return
         history.add(access, clock)
-        if part == ALL and access.mode == WRITE:
+        if part == ALL and access.mode == WRITE and place.parts:
             place.parts = {}
+
+
+def steps_of_others(steps: list[Step], latest: Step) -> list[Step]:
+    """Those that the latest step of a thread does not stand for."""
+    return [step for step in steps if step.thread != latest.thread]
 
 
 def is_known(access: Access, thread: int, clock: Clock) -> bool:
@@ -210,10 +242,17 @@ def is_known(access: Access, thread: int, clock: Clock) -> bool:
     return other == thread or (other < len(clock) and clock[other] > access.after)
 
 
-def learn(clock: Clock, other: Clock) -> None:
-    """Add to a clock what another one knows."""
-    while len(clock) < len(other):
-        clock.append(0)
-    for thread in range(len(other)):
-        if other[thread] > clock[thread]:
-            clock[thread] = other[thread]
+def learnt(clock: Clock, thread: int, step: Step) -> Clock:
+    """What a thread with this clock knows after a step of any thread."""
+    other = step.thread
+    if other == thread or (other < len(clock) and clock[other] >= step.number):
+        return clock
+    known = step.clock
+    result = clock.copy()
+    while len(result) < len(known) or len(result) <= other:
+        result.append(0)
+    for each in range(len(known)):
+        if known[each] > result[each]:
+            result[each] = known[each]
+    result[other] = step.number
+    return result

@@ -222,7 +222,7 @@ class Runtime(Registry):
         if self.memory is not None:
             self.memory.begin()
         if self.watcher is not None:
-            self.watcher.begin()
+            self.watcher.begin(self.refreshing)
         main = self.threads[0]
         self.live = [main]
         self.recent = main

@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mazurka.core.result import DEADLOCK, EXCEPTION, LIVELOCK, TOO_LONG, Failure, Result
+from mazurka.core.result import (
+    DATA_RACE,
+    DEADLOCK,
+    EXCEPTION,
+    LIVELOCK,
+    TOO_LONG,
+    Failure,
+    Result,
+)
 
 VERDICTS = {
     "verified": "verified: no execution fails",
@@ -107,7 +115,9 @@ def counts(result: Result) -> str:
     if result.complete < result.executions:
         text += f" ({', '.join(sorts)})"
     if len(result.failures) > 1:
-        text += f", {len(result.failures):,} of which fail,"
+        # A data race is told once, however many executions have it.
+        races = any(failure.kind == DATA_RACE for failure in result.failures)
+        text += f", {len(result.failures):,} {'failures' if races else 'of which fail'},"
     return text
 
 
