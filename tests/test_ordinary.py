@@ -360,3 +360,21 @@ def test_as_a_user_writes_it() -> None:
     for thread in threads:
         thread.join()
     assert counter.value == 2
+
+
+def test_other_os_threads_may_run_the_same_code() -> None:
+    counter = Counter()
+    is_over = threading.Event()
+
+    def count_on() -> None:
+        while not is_over.is_set():
+            counter.increment()
+
+    beside = threading.Thread(target=count_on)
+    beside.start()
+    try:
+        assert explored(counting(2)).executions == 4
+    finally:
+        is_over.set()
+        beside.join()
+    assert counter.value > 0

@@ -104,7 +104,7 @@ GLUE: Final = {
 
 def callee(function: Any) -> Any:
     """What to call in place of a function."""
-    if RUNTIME.current is None:
+    if RUNTIME.is_elsewhere():
         return function
     kind = type(function)
     if kind is FunctionType:
@@ -287,7 +287,7 @@ PLAIN: Final[dict[str, Callable[..., object]]] = {
 
 def method(thing: Any, name: str) -> Any:
     """What `thing.name` is to be called as."""
-    if RUNTIME.current is None:
+    if RUNTIME.is_elsewhere():
         return getattr(thing, name)
     kind = type(thing)
     if shape_of(kind) != NO_CONTAINER and not is_own(kind, name):
@@ -431,7 +431,7 @@ def load_by_name(thing: object, name: str, *default: object) -> object:
 
 
 def identify(thing: object) -> int:
-    if RUNTIME.current is None or type(thing) in ATOMS:
+    if RUNTIME.is_elsewhere() or type(thing) in ATOMS:
         return id(thing)
     return OBJECTS.number_of(thing)
 
@@ -482,7 +482,7 @@ def make_iterator(items: Any, *sentinel: Any) -> object:
 
 
 def take_next(items: Any, *default: Any) -> object:
-    if RUNTIME.current is not None and OBJECTS.is_known(items):
+    if not RUNTIME.is_elsewhere() and OBJECTS.is_known(items):
         change_all(items)
     return next(STANDARD.steered(items), *default)
 
@@ -570,14 +570,14 @@ BUILTINS: Final[dict[object, Callable[..., object]]] = {
 
 def entered(manager: Any) -> Any:
     """What a `with` statement enters."""
-    if RUNTIME.current is None or type(manager) not in STANDARD.steered_types:
+    if RUNTIME.is_elsewhere() or type(manager) not in STANDARD.steered_types:
         return manager
     return STANDARD.steered(manager)
 
 
 def matched(subject: Any) -> Any:
     """What a `match` statement looks at."""
-    return subject if RUNTIME.current is None else stable(subject)
+    return subject if RUNTIME.is_elsewhere() else stable(subject)
 
 
 HOOKS: Final[dict[str, Callable[..., object]]] = {

@@ -175,7 +175,7 @@ def label_of(contents: Contents) -> str:
 
 
 def load_item(container: Any, key: object) -> object:
-    if RUNTIME.current is None:
+    if RUNTIME.is_elsewhere():
         return container[key]
     if not is_modelled(type(container), "__getitem__"):
         use_opaque(container, "__getitem__")
@@ -206,7 +206,7 @@ def missing_item(container: "defaultdict[object, object]", key: object) -> objec
 
 
 def store_item(container: Any, key: object, value: object) -> None:
-    if RUNTIME.current is not None:
+    if not RUNTIME.is_elsewhere():
         if is_modelled(type(container), "__setitem__"):
             if type(key) is slice:
                 value = items_of(value)
@@ -217,7 +217,7 @@ def store_item(container: Any, key: object, value: object) -> None:
 
 
 def delete_item(container: Any, key: object) -> None:
-    if RUNTIME.current is not None:
+    if not RUNTIME.is_elsewhere():
         if is_modelled(type(container), "__delitem__"):
             change_item(ITEM_DELETE, container, key, None)
         else:
@@ -226,7 +226,7 @@ def delete_item(container: Any, key: object) -> None:
 
 
 def contains(item: object, container: Any) -> bool:
-    if RUNTIME.current is not None:
+    if not RUNTIME.is_elsewhere():
         kind = type(container)
         if is_modelled(kind, "__contains__"):
             shape = shape_of(kind)
@@ -255,7 +255,7 @@ def owner_of(view: object) -> object:
 
 
 def length(container: Any) -> int:
-    if RUNTIME.current is not None:
+    if not RUNTIME.is_elsewhere():
         if is_modelled(type(container), "__len__"):
             read_length(container)
         elif type(container) in VIEWS:
@@ -273,7 +273,7 @@ def truth(value: Any) -> bool:
 
 def operand(value: Any) -> Any:
     """What is asked next whether it is true."""
-    if RUNTIME.current is not None and type(value) not in ATOMS:
+    if not RUNTIME.is_elsewhere() and type(value) not in ATOMS:
         kind = type(value)
         if is_modelled(kind, "__len__") and not is_own(kind, "__bool__"):
             read_length(value)
@@ -333,14 +333,14 @@ def items_of(value: Any) -> Any:
 
 def text(value: object) -> object:
     """What is to be formatted."""
-    if RUNTIME.current is None or type(value) in ATOMS:
+    if RUNTIME.is_elsewhere() or type(value) in ATOMS:
         return value
     return stable(value)
 
 
 def unpack(value: object) -> object:
     """What is to be unpacked: the items as they are now."""
-    if RUNTIME.current is None:
+    if RUNTIME.is_elsewhere():
         return value
     kind = type(value)
     if kind in VIEWS:
@@ -354,7 +354,7 @@ def unpack(value: object) -> object:
 
 
 def compare(function: Callable[[Any, Any], object], one: object, other: object) -> object:
-    if RUNTIME.current is None or type(one) in ATOMS or type(other) in ATOMS:
+    if RUNTIME.is_elsewhere() or type(one) in ATOMS or type(other) in ATOMS:
         return function(one, other)
     return function(stable(one), stable(other))
 
@@ -365,7 +365,7 @@ IN_PLACE: Final = {
 
 
 def operate(function: Callable[[Any, Any], object], one: object, other: object) -> object:
-    if RUNTIME.current is None or (type(one) in ATOMS and type(other) in ATOMS):
+    if RUNTIME.is_elsewhere() or (type(one) in ATOMS and type(other) in ATOMS):
         return function(one, other)
     kind = type(one)
     if kind is str or kind is bytes:
@@ -406,7 +406,7 @@ class IndexIterator:
         container = self.container
         if container is None:
             raise StopIteration
-        if RUNTIME.current is not None:
+        if not RUNTIME.is_elsewhere():
             read_item(container, self.index)
         if self.index >= len(container):
             self.container = None
@@ -430,7 +430,7 @@ class ReverseIterator:
         container = self.container
         if self.index < 0:
             raise StopIteration
-        if RUNTIME.current is not None:
+        if not RUNTIME.is_elsewhere():
             read_item(container, self.index)
         if self.index >= len(container):
             self.index = -1
@@ -454,14 +454,14 @@ class StepwiseIterator:
         return self
 
     def __next__(self) -> object:
-        if RUNTIME.current is not None:
+        if not RUNTIME.is_elsewhere():
             self.look(self.owner)
         return next(self.items)
 
 
 def iterate(value: Any) -> Any:
     """What a loop goes through."""
-    if RUNTIME.current is None:
+    if RUNTIME.is_elsewhere():
         return value
     kind = type(value)
     if kind in VIEWS:

@@ -165,7 +165,7 @@ def write_cell(cell: Cell, value: object) -> None:
 
 
 def load_attribute(thing: object, name: str) -> object:
-    if RUNTIME.current is None:
+    if RUNTIME.is_elsewhere():
         return getattr(thing, name)
     way = way_to(type(thing), name)
     if way == FIELD:
@@ -257,7 +257,7 @@ def read_in_classes(kind: type, name: str) -> Any:
 
 
 def store_attribute(thing: object, name: str, value: object) -> None:
-    if RUNTIME.current is None:
+    if RUNTIME.is_elsewhere():
         setattr(thing, name, value)
         return
     kind = type(thing)
@@ -278,20 +278,20 @@ def store_attribute(thing: object, name: str, value: object) -> None:
 
 def store_plainly(thing: object, name: str, value: object) -> None:
     """What object.__setattr__ does."""
-    if RUNTIME.current is not None and is_plain(way_to(type(thing), name)):
+    if not RUNTIME.is_elsewhere() and is_plain(way_to(type(thing), name)):
         write(thing, name, value)
     object.__setattr__(thing, name, value)
 
 
 def delete_plainly(thing: object, name: str) -> None:
-    if RUNTIME.current is not None and is_plain(way_to(type(thing), name)):
+    if not RUNTIME.is_elsewhere() and is_plain(way_to(type(thing), name)):
         write(thing, name, MISSING)
     object.__delattr__(thing, name)
 
 
 def load_plainly(thing: object, name: str) -> object:
     """What object.__getattribute__ does."""
-    if RUNTIME.current is not None and (
+    if not RUNTIME.is_elsewhere() and (
         name in getattr(thing, "__dict__", ()) or class_attribute(type(thing), name) is MISSING
     ):
         read(thing, name)
@@ -299,7 +299,7 @@ def load_plainly(thing: object, name: str) -> object:
 
 
 def delete_attribute(thing: object, name: str) -> None:
-    if RUNTIME.current is not None:
+    if not RUNTIME.is_elsewhere():
         kind = type(thing)
         way = way_to(kind, name)
         if way == OF_LOCAL:
@@ -340,7 +340,7 @@ def global_cell(namespace: dict[str, object], name: str) -> GlobalVariable:
 
 
 def load_global(variable: GlobalVariable) -> object:
-    if RUNTIME.current is not None:
+    if not RUNTIME.is_elsewhere():
         read_cell(variable.place())
     value = variable.namespace.get(variable.name, MISSING)
     if value is MISSING:
@@ -351,7 +351,7 @@ def load_global(variable: GlobalVariable) -> object:
 
 
 def store_global(variable: GlobalVariable, value: object) -> None:
-    if RUNTIME.current is not None:
+    if not RUNTIME.is_elsewhere():
         OBJECTS.share(value, variable.name)
         write_cell(variable.place(), value)
         OBJECTS.save_field(variable.namespace, variable.name)
@@ -359,7 +359,7 @@ def store_global(variable: GlobalVariable, value: object) -> None:
 
 
 def delete_global(variable: GlobalVariable) -> None:
-    if RUNTIME.current is not None:
+    if not RUNTIME.is_elsewhere():
         write_cell(variable.place(), MISSING)
         OBJECTS.save_field(variable.namespace, variable.name)
     if variable.name not in variable.namespace:
@@ -384,7 +384,7 @@ def closure_cell(function: FunctionType, name: str) -> ClosureVariable:
 
 
 def load_closure(variable: ClosureVariable) -> object:
-    if RUNTIME.current is not None:
+    if not RUNTIME.is_elsewhere():
         read(variable.holder, VALUE)
     try:
         return variable.holder.cell_contents
@@ -393,13 +393,13 @@ def load_closure(variable: ClosureVariable) -> object:
 
 
 def store_closure(variable: ClosureVariable, value: object) -> None:
-    if RUNTIME.current is not None:
+    if not RUNTIME.is_elsewhere():
         write(variable.holder, VALUE, value)
     variable.holder.cell_contents = value
 
 
 def delete_closure(variable: ClosureVariable) -> None:
-    if RUNTIME.current is not None:
+    if not RUNTIME.is_elsewhere():
         write(variable.holder, VALUE, MISSING)
     try:
         del variable.holder.cell_contents

@@ -5,6 +5,7 @@ is and switches straight to that thread's greenlet; it comes back when its own t
 performs the operation. There is one runtime in a process, and one execution at a time.
 """
 
+from _thread import get_ident
 from collections.abc import Callable
 from contextvars import Context, copy_context
 from typing import Any, Final, cast
@@ -112,6 +113,7 @@ class Runtime(Registry):
         self.current: Thread | None = None  # the running thread; None outside an execution
         self.epoch = 0
         self.explorer = 0  # the OS thread that runs all executions
+        self.crowded = False  # whether there are others that may run the same code
         self.at_begin: Callable[..., object] = do_nothing  # called before each execution
         self.callee: Callable[..., Any] = itself  # what to call in place of a thread's function
         self.hub: Any = None  # the greenlet of the search; None when nothing is explored
@@ -315,6 +317,11 @@ class Runtime(Registry):
         self.stopped = why
         self.go_on_with(None)
         raise Cancelled
+
+    def is_elsewhere(self) -> bool:
+        """Whether the code that runs now is not the program's: nothing is explored, or this is
+        another OS thread."""
+        return self.current is None or (self.crowded and get_ident() != self.explorer)
 
     # One operation
 

@@ -73,6 +73,7 @@ MAKERS: dict[type, Maker] = {
 }
 
 
+OUR_THREADS = 2  # the one that explores, and the watchdog
 STEERED_TYPES: set[type] = {*MAKERS, threading.Condition}
 
 
@@ -101,6 +102,7 @@ def steered_standard_library() -> Iterator[None]:
         threading.excepthook = hook
 
     RUNTIME.explorer = get_ident()
+    RUNTIME.crowded = len(sys._current_frames()) > OUR_THREADS
     RUNTIME.at_begin = begin
     try:
         patches = [*PATCHES, *import_patches(), *loop_policy.policy_patches()]
