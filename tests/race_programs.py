@@ -45,6 +45,8 @@ def run_program(program: Program) -> object:
     handles = [mazurka.spawn(run_thread, shared, thread) for thread in program[1:]]
     logs = [run_thread(shared, program[0])]
     logs += [handle.join() for handle in handles]
+    read(shared, "x")
+    length(shared.list)
     return (tuple(logs), shared.x, shared.y, tuple(shared.list), tuple(shared.dict.items()))
 
 

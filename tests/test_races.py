@@ -479,6 +479,23 @@ def test_publication_through_an_atomic() -> None:
     assert verified(program).outcomes == {1: 1}
 
 
+def test_publication_through_an_add() -> None:
+    def program() -> int:
+        counters = [Counter(), Counter()]
+        ready = Atomic(0)
+
+        def produce(counter: Counter) -> None:
+            counter.increment()
+            ready.add(1)
+
+        for counter in counters:
+            spawn(produce, counter)
+        ready.await_value(lambda value: value == 2)
+        return counters[0].value + counters[1].value
+
+    assert verified(program).outcomes == {2: 1}
+
+
 def test_publication_by_a_join() -> None:
     def program() -> int:
         counter = Counter()
