@@ -24,7 +24,7 @@ from types import (
     ModuleType,
     WrapperDescriptorType,
 )
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from mazurka.program.caches import cache_method, call_cached
 from mazurka.program.containers import (
@@ -129,7 +129,7 @@ def callee(function: Any) -> Any:
     replacement = replacement_for(function)
     if replacement is not None:
         return replacement
-    if kind is FunctionType and is_of_asyncio(function.__module__):
+    if kind is FunctionType and is_of_asyncio(cast(Any, function).__module__):
         return function
     if kind is FunctionType:
         return partial(call_opaque, function)

@@ -364,9 +364,8 @@ class Objects(Memory):
     def share_closure(self, function: FunctionType) -> None:
         closure = function.__closure__
         if closure is not None:
-            ours = str(function.__module__).startswith(
-                "mazurka."
-            )  # what it says is not the user's word
+            # What our own functions call it is not the user's word. (A module may be None.)
+            ours = str(cast(Any, function).__module__).startswith("mazurka.")
             for name, cell in zip(function.__code__.co_freevars, closure, strict=True):
                 self.share(cell, "" if ours else name)
         if function.__defaults__ is not None:
