@@ -362,7 +362,7 @@ class Objects(Memory):
     def share_closure(self, function: FunctionType) -> None:
         closure = function.__closure__
         if closure is not None:
-            ours = str(function.__module__).startswith(
+            ours = str(cast(Any, function).__module__).startswith(
                 "mazurka."
             )  # what it says is not the user's word
             for name, cell in zip(function.__code__.co_freevars, closure, strict=True):
