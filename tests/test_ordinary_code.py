@@ -738,3 +738,16 @@ def test_functions_are_taken_for_shared_however_often_they_are_made() -> None:
         return int(count.calls)  # type: ignore[attr-defined]
 
     assert outcomes(program) == {1, 2, 3}
+
+
+def test_a_function_of_no_module() -> None:
+    def program() -> int:
+        def count() -> int:
+            return len(things)
+
+        things = [1]
+        count.__module__ = None  # type: ignore[assignment]
+        together(count)
+        return count()
+
+    assert outcomes(program) == {1}

@@ -4,6 +4,7 @@ Here, and not with the rest of the standard library's models, since it is compil
 for every thread of every execution.
 """
 
+from _thread import get_ident
 from collections.abc import Callable
 from random import Random
 from typing import Any, cast
@@ -20,7 +21,7 @@ HASH = "_mazurka_hash"
 
 def in_execution() -> bool:
     """Whether this is code of the program that is explored, and not of another OS thread."""
-    return not RUNTIME.is_elsewhere()
+    return RUNTIME.current is not None and get_ident() == RUNTIME.explorer
 
 
 # What each thread has
