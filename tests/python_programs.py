@@ -310,6 +310,8 @@ class Exploration:
 def renamed(trace: Trace) -> Trace:
     """A trace with other names for synchronisation objects that are global: theirs depend on which
     of them an exploration meets first."""
+    if not any(location.name.startswith("outside#") for location in RUNTIME.locations):
+        return trace
     places = {location.name: location for location in RUNTIME.locations}
 
     def renamed_entry(entry: Any) -> object:
@@ -331,10 +333,10 @@ def disagreement(program: Program, most: int = 200) -> str | None:
     """
     module = load(source_of(program))
     with rewritten(module) as code:
-        alone = Exploration("pop", module.main, code, 10 * most)  # with all to learn
+        alone = Exploration("pop", module.main, code, 5 * most)  # with all to learn
         oracle = Exploration("naive", module.main, code, most)
         others = [
-            Exploration(name, module.main, code, 10 * most)
+            Exploration(name, module.main, code, 5 * most)
             for name in ("source", "optimal", "pop", "pop in parts")
         ]
     if NONDETERMINISM in oracle.failures | alone.failures:

@@ -301,7 +301,9 @@ def filled_in(texts: list[str]) -> st.SearchStrategy[str]:
 
 
 # How many statements main has, and each of the threads that it starts.
-SHAPES = st.sampled_from([(1, 2), (2, 1), (2, 2), (3, 2), (1, 4), (0, 2, 1), (0, 1, 1), (1, 1, 1)])
+SHAPES = st.sampled_from(
+    [(1, 1), (1, 1), (1, 2), (2, 1), (2, 2), (1, 3), (0, 1, 1), (1, 1, 1), (0, 2, 1)]
+)
 
 
 def starts_nothing(statement: str) -> bool:
