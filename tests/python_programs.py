@@ -222,8 +222,11 @@ def body_of_main(program: Program, names: list[str], prefix: str) -> str:
     lines.append(f"{prefix}work0()")
     if program.joined:
         lines += [f"thread{number}.join()" for number in range(1, count)]
-    shown = [f"{prefix}{name}" for name in names if name not in HIDDEN]
-    lines.append(f"return repr(({', '.join([f'{prefix}seen', *shown])},))")
+    shown = [f"{prefix}{name}" for name in ["seen", *names] if name not in HIDDEN]
+    # One after the other, and no dict with objects of the program's own as keys: a check takes
+    # the text of a container for one step, even if it calls code for the text of an item.
+    values = [f"{name}.values()" if name.endswith("by_key") else name for name in shown]
+    lines.append(f"return ({', '.join([f'repr({value})' for value in values])},)")
     return "\n".join(lines)
 
 
