@@ -4,7 +4,7 @@ import copy
 import itertools
 import operator
 import threading
-from collections import defaultdict, deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from typing import Any
 
@@ -221,3 +221,51 @@ def test_itertools_and_getters_read_lists() -> None:
     assert seen_while(change, lambda items: [*itertools.chain.from_iterable(items)]) == chained
     assert seen_while(change, lambda items: len(list(itertools.chain(items)))) == {"1", "2"}
     assert seen_while(change, lambda items: operator.itemgetter(-1)(items)[-1]) == {"0", "1", "2"}
+
+
+class Box:
+    def __init__(self) -> None:
+        self.x = 0
+
+    def __repr__(self) -> str:
+        return f"Box({self.x})"
+
+
+def test_what_is_shown_together_is_read_in_turn() -> None:
+    def program() -> object:
+        box = Box()
+        items: list[int] = []
+        seen: list[str] = []
+
+        def change() -> None:
+            box.x = 1
+            items.append(1)
+
+        at_once(change, lambda: seen.append(repr((box, items))))
+        return seen[0]
+
+    assert outcomes(program) == {"(Box(0), [])", "(Box(0), [1])", "(Box(1), [])", "(Box(1), [1])"}
+
+
+def test_views_are_shown_and_compared_as_views() -> None:
+    def program() -> object:
+        table = {"a": 1}
+        seen: list[object] = []
+
+        def look() -> None:
+            seen.append((table.keys() == {"a"}, repr(table.values())))
+
+        at_once(lambda: table.update(a=2), look)
+        return seen[0]
+
+    assert outcomes(program) == {(True, "dict_values([1])"), (True, "dict_values([2])")}
+
+
+def test_views_of_ordered_dicts_read_them() -> None:
+    def program() -> object:
+        table = OrderedDict(a=1)
+        seen: list[object] = []
+        at_once(lambda: table.update(b=2), lambda: seen.append(list(table.items())))
+        return repr(seen[0])
+
+    assert outcomes(program) == {"[('a', 1)]", "[('a', 1), ('b', 2)]"}

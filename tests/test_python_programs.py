@@ -233,7 +233,9 @@ EXPRESSIONS: dict[str, list[str]] = {
         "len($spare['$k'])",
         "$spare.get('$k')", "list($ranked)", "next(iter($ranked))", "$ranked == {'a': 0, 'b': 1}",
         "$tally['$k']", "$tally.most_common(1)", "sum($tally.values())", "len($by_key)",
-        "$keys[0] in $by_key", "list($by_key.values())",
+        "$keys[0] in $by_key", "list($ranked.items())",
+        "[*$ranked.values()]", "$table.keys() == {'a'}", "repr($table.items())",
+        "[key for key in $ranked.keys()]", "repr(($box, $nested))", "list($by_key.values())",
     ],
     "set": [
         "len($bag)", "$v in $bag", "sorted($bag)", "list($bag)", "$bag | {9}", "$bag & {$v}",
