@@ -83,11 +83,26 @@ def algorithm(text: str) -> str:
     return text
 
 
+def granularity(text: str) -> str:
+    from mazurka.checking import GRANULARITIES
+
+    if text not in GRANULARITIES:
+        raise argparse.ArgumentTypeError(
+            f"there is no granularity {text!r}; choose one of {', '.join(GRANULARITIES)}"
+        )
+    return text
+
+
 # Options of mazurka.check that can be set for a whole run.
 CHECK_OPTIONS: dict[str, tuple[Callable[[str], Any], str, str]] = {
     "algorithm": (algorithm, "NAME", "How tests that Mazurka checks are explored."),
     "max_executions": (whole_number, "N", "Give up a test after this many executions."),
     "time_limit": (seconds, "SECONDS", "Give up a test after this many seconds."),
+    "granularity": (
+        granularity,
+        "NAME",
+        "Where threads are switched: at each access, or at sync only, with data races as failures.",
+    ),
 }
 
 

@@ -446,8 +446,9 @@ def test_function_with_arguments(write: Write) -> None:
 
 
 def test_coroutine(write: Write) -> None:
-    write("coroutine.py", "async def f(): pass")
-    assert "coroutine" in refused("check", "coroutine.py::f")
+    write("coroutine.py", "async def f(): pass\nasync def g(): yield 1")
+    assert run("check", "coroutine.py::f").exit_code == 0
+    assert "g is a generator" in refused("check", "coroutine.py::g")
 
 
 def test_raises_at_import(write: Write) -> None:
@@ -535,6 +536,7 @@ def test_os_thread(write: Write) -> None:
         ("--time-limit", "0"),
         ("--time-limit", "-1"),
         ("--max-events", "0"),
+        ("--granularity", "line"),
         ("--colour",),
     ],
 )
@@ -744,6 +746,8 @@ def test_interrupted(write: Write, swallow: bool) -> None:
         ("bounded_buffer.py::wait_in_a_loop", 0, "verified"),
         ("bounded_buffer.py::wait_once", 1, "ValueError: not enough values to unpack"),
         ("bounded_buffer.py::wake_any_one", 1, "deadlock"),
+        ("test_transfer.py::test_transfer", 1, "write -40 to Account.balance"),
+        ("test_transfer.py::test_locked", 0, "2 executions "),
         ("store_buffering.py::store_buffering", 0, "  1 x  (0, 1)\n  1 x  (1, 0)\n  1 x  (1, 1)\n"),
     ],
 )

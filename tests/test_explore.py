@@ -2,7 +2,7 @@
 
 import contextvars
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -279,6 +279,7 @@ def test_progress_is_told() -> None:
     ("options", "message"),
     [
         ({"algorithm": "best"}, "no algorithm 'best'; choose one of pop, optimal, source, naive"),
+        ({"granularity": "line"}, "no granularity 'line'; choose one of access, sync"),
         ({"max_executions": 0}, "max_executions must be a whole number, at least 1"),
         ({"max_executions": 2.5}, "max_executions must be a whole number, at least 1"),
         ({"time_limit": 0}, "time_limit must be more than 0"),
@@ -292,14 +293,15 @@ def test_bad_options(options: dict[str, Any], message: str) -> None:
 
 
 def test_bad_programs() -> None:
-    async def coroutine() -> None: ...
+    def generator() -> Iterator[int]:
+        yield 1
 
     with pytest.raises(mazurka.MazurkaError, match="a program is a function, not 3"):
         explore(3)  # type: ignore[arg-type]
     with pytest.raises(mazurka.MazurkaError, match="cannot be called without arguments"):
         explore(lambda x: x)  # type: ignore[misc, arg-type]
-    with pytest.raises(mazurka.MazurkaError, match="coroutine"):
-        explore(coroutine)
+    with pytest.raises(mazurka.MazurkaError, match="generator"):
+        explore(generator)
 
 
 def test_operations_outside_a_program() -> None:

@@ -1,271 +1,380 @@
-"""Ordinary Python programs, and all that they can come to."""
+"""Unmodified Python code: the counts are exact, and nothing is missed."""
 
-import copy
-import itertools
-import operator
+import queue
 import threading
-from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
+from itertools import permutations
+from math import factorial
+from typing import Any, ClassVar
 
-import mazurka
+import pytest
 
+from mazurka import Result, check, explore
 
-def outcomes(program: Callable[[], object]) -> set[Any]:
-    """What a program can give; and the types of the exceptions that its threads may raise."""
-    result = mazurka.explore(program, stop_on_failure=False)
-    assert result.verdict in ("verified", "failed")
-    raised = {type(failure.exception).__name__ for failure in result.failures}
-    naive = mazurka.explore(program, algorithm="naive", stop_on_failure=False)
-    assert set(naive.outcomes) == set(result.outcomes)
-    return set(result.outcomes) | raised
+Program = Callable[[], object]
+ALGORITHMS = ["pop", "optimal"]
 
 
-def at_once(*functions: Callable[[], object]) -> None:
-    """Run some functions in threads, the last one in this thread."""
-    threads = [threading.Thread(target=function) for function in functions[:-1]]
+def run_threads(*targets: Callable[[], object]) -> None:
+    threads = [threading.Thread(target=target) for target in targets]
     for thread in threads:
         thread.start()
-    functions[-1]()
     for thread in threads:
         thread.join()
 
 
-def test_sets_can_be_shown_and_compared() -> None:
-    def program() -> object:
-        numbers = {0}
-        seen: list[object] = []
-
-        def show() -> None:
-            seen.append((repr(numbers), numbers == {0}))
-
-        at_once(lambda: numbers.add(1), show)
-        return repr(seen)
-
-    assert outcomes(program) == {
-        "[('{0}', True)]",
-        "[('{0}', False)]",
-        "[('{0, 1}', False)]",
-    }
+def explored(program: Program, **options: Any) -> Result:
+    """All executions, of which none may be redundant, and the same ones when they are explored
+    again."""
+    result = explore(program, stop_on_failure=False, **options)
+    again = explore(program, stop_on_failure=False, **options)
+    assert result.redundant == 0
+    assert (result.executions, result.outcomes) == (again.executions, again.outcomes)
+    assert result.warnings == []
+    return result
 
 
-def test_a_loop_over_a_deque_minds_changes_from_its_beginning() -> None:
-    """Also before it takes the first item."""
-
-    def program() -> object:
-        line = deque([0])
-        seen: list[int] = []
-
-        def go_through() -> None:
-            for number in line:
-                seen.append(number)
-
-        at_once(lambda: line.append(1), go_through)
-        return tuple(seen)
-
-    assert outcomes(program) == {(0,), (0, 1), "RuntimeError"}
+# Exact counts
 
 
-NUMBERS = {0, 1}
+class Counter:
+    def __init__(self) -> None:
+        self.value = 0
+
+    def increment(self) -> None:
+        temp = self.value
+        self.value = temp + 1
 
 
-def test_a_set_that_outlives_executions_pops_the_same_in_each() -> None:
-    def program() -> object:
-        popped: list[int] = []
-        at_once(lambda: popped.append(NUMBERS.pop()), lambda: NUMBERS.discard(9))
-        return popped[0]
+def counting(threads: int) -> Program:
+    def program() -> int:
+        counter = Counter()
+        run_threads(*[counter.increment] * threads)
+        return counter.value
 
-    assert outcomes(program) == {0}
-    assert sorted(NUMBERS) == [0, 1]
-
-
-def test_a_deleted_variable_is_missed_as_in_python() -> None:
-    def program() -> object:
-        variable = 1
-
-        def delete() -> None:
-            nonlocal variable
-            del variable
-
-        thread = threading.Thread(target=delete)
-        thread.start()
-        try:
-            return variable
-        except UnboundLocalError:
-            return "unbound"
-
-    assert outcomes(program) == {1, "unbound"}
+    return program
 
 
-def test_what_is_in_a_defaultdict_is_shown_as_it_changes() -> None:
-    def program() -> object:
-        groups: defaultdict[str, list[int]] = defaultdict(list)
-        seen: list[str] = []
-        at_once(lambda: groups["a"].append(1), lambda: seen.append(repr(groups)))
-        return seen[0].removeprefix("defaultdict(<class 'list'>, ")
-
-    assert outcomes(program) == {"{})", "{'a': []})", "{'a': [1]})"}
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize(("threads", "count"), [(2, 4), (3, 36)])
+def test_a_counter(threads: int, count: int, algorithm: str) -> None:
+    result = explored(counting(threads), algorithm=algorithm)
+    assert result.executions == count
+    assert set(result.outcomes) == set(range(1, threads + 1))
 
 
-class Stack(list[int]):
-    def __repr__(self) -> str:
-        return f"Stack of {len(self)}"
+first = second = 1
 
 
-def test_subclasses_of_containers_are_shown_and_copied_as_what_they_are() -> None:
-    def program() -> object:
-        stack = Stack([1])
-        seen: list[str] = []
-        at_once(lambda: stack.append(2), lambda: seen.append(f"{stack}, {copy.copy(stack)}"))
-        return seen[0]
+def fibonacci(rounds: int) -> Program:
+    def add_to_first() -> None:
+        global first
+        for _ in range(rounds):
+            first += second
 
-    assert outcomes(program) == {
-        "Stack of 1, Stack of 1",
-        "Stack of 1, Stack of 2",
-        "Stack of 2, Stack of 2",
-    }
+    def add_to_second() -> None:
+        global second
+        for _ in range(rounds):
+            second += first
 
-
-def test_a_loop_backwards_reads_item_after_item() -> None:
-    def program() -> object:
-        items = [0, 0]
-        seen: list[int] = []
-
-        def change() -> None:
-            items[1] = 1
-            items[0] = 1
-
-        def go_through() -> None:
-            for item in reversed(items):
-                seen.append(item)
-
-        at_once(change, go_through)
-        return tuple(seen)
-
-    assert outcomes(program) == {(0, 0), (0, 1), (1, 0), (1, 1)}
+    return lambda: run_threads(add_to_first, add_to_second)
 
 
-def test_a_list_is_empty_while_its_keys_are_asked_for() -> None:
-    def program() -> object:
-        items = [2, 1]
-        sign = [1]
-        at_once(lambda: items.append(sign[0]), lambda: items.sort(key=lambda item: sign[0] * item))
-        return tuple(items)
-
-    assert outcomes(program) == {(1, 1, 2), (1, 2, 1), "ValueError"}
-
-
-def seen_while(change: Callable[[list[Any]], object], look: Callable[[list[Any]], object]) -> Any:
-    """What can be seen of [[0], [0, 1]] while it changes."""
-
-    def program() -> object:
-        items = [[0], [0, 1]]
-        seen: list[object] = []
-        at_once(lambda: change(items), lambda: seen.append(look(items)))
-        return repr(seen[0])
-
-    return outcomes(program)
-
-
-def test_functions_that_compare_look_into_lists() -> None:
-    def change(items: list[list[int]]) -> None:
-        items[0].append(2)
-
-    assert seen_while(change, lambda items: max(items, key=len)[-1]) == {"1", "2"}
-    assert seen_while(change, lambda items: min(items)[-1]) == {"0", "2", "1"}
-    assert seen_while(change, lambda items: sorted(items)[0][-1]) == {"0", "2", "1"}
-    assert seen_while(change, lambda items: [0, 2] in items) == {"False", "True"}
-    sums = {"[0, 0, 1]", "[0, 2, 0, 1]"}
-    assert seen_while(change, lambda items: sum(items, [])) == sums  # noqa: RUF017
-
-
-def test_methods_that_compare_or_show_look_into_lists() -> None:
-    def change(items: list[list[int]]) -> None:
-        items[0].append(2)
-
-    def remove(items: list[list[int]]) -> int:
-        items.remove([0])
-        return len(items)
-
-    assert seen_while(change, lambda items: items.count([0])) == {"0", "1"}
-    assert seen_while(change, lambda items: items.index([0])) == {"0", "ValueError"}
-    assert seen_while(change, remove) == {"1", "ValueError"}
-    shown = {"'[[0], [0, 1]]'", "'[[0, 2], [0, 1]]'"}
-    assert seen_while(change, lambda items: "{}".format(items)) == shown  # noqa: UP032
-    assert seen_while(change, lambda items: "{a}".format(a=items)) == shown  # noqa: UP032
-
-
-def test_deep_copies_read_what_is_in_lists() -> None:
-    def change(items: list[list[int]]) -> None:
-        items[0].append(2)
-        items[1].append(2)
-
-    copies = {"[[0], [0, 1]]", "[[0, 2], [0, 1]]", "[[0], [0, 1, 2]]", "[[0, 2], [0, 1, 2]]"}
-    assert seen_while(change, lambda items: copy.deepcopy(items)) == copies
-
-
-def test_any_and_all_look_at_lists_one_by_one() -> None:
-    def change(items: list[list[int]]) -> None:
-        items[0].clear()
-
-    assert seen_while(change, all) == {"False", "True"}
-    assert seen_while(change, lambda items: any(items.pop() for _ in range(9))) == {"True"}
-
-
-def test_itertools_and_getters_read_lists() -> None:
-    def change(items: list[list[int]]) -> None:
-        items.pop()
-        items[0].append(2)
-
-    chained = {"[0, 0, 1]", "[0]", "[0, 2]"}
-    assert seen_while(change, lambda items: [*itertools.chain.from_iterable(items)]) == chained
-    assert seen_while(change, lambda items: len(list(itertools.chain(items)))) == {"1", "2"}
-    assert seen_while(change, lambda items: operator.itemgetter(-1)(items)[-1]) == {"0", "1", "2"}
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize(("rounds", "count"), [(1, 3), (2, 19), (3, 141), (4, 1107)])
+def test_fibonacci(rounds: int, count: int, algorithm: str) -> None:
+    assert explored(fibonacci(rounds), algorithm=algorithm).executions == count
+    assert (first, second) == (1, 1)  # put back
 
 
 class Box:
-    def __init__(self) -> None:
-        self.x = 0
-
-    def __repr__(self) -> str:
-        return f"Box({self.x})"
+    value = 0
 
 
-def test_what_is_shown_together_is_read_in_turn() -> None:
-    def program() -> object:
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("writers", [3, 4, 5])
+def test_writers_of_one_attribute(writers: int, algorithm: str) -> None:
+    def program() -> int:
         box = Box()
+
+        def write(value: int) -> None:
+            box.value = value
+
+        run_threads(*[lambda value=value: write(value) for value in range(writers)])
+        return box.value
+
+    result = explored(program, algorithm=algorithm)
+    assert result.executions == factorial(writers)
+    assert result.outcomes == {value: factorial(writers - 1) for value in range(writers)}
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize(("size", "count"), [(3, 12), (4, 28), (5, 64), (6, 144)])
+def test_last_zero_of_a_list(size: int, count: int, algorithm: str) -> None:
+    def program() -> None:
+        array = [0] * (size + 1)
+
+        def search() -> None:
+            index = size
+            while array[index] != 0:
+                index -= 1
+
+        def write(index: int) -> None:
+            array[index] = array[index - 1] + 1
+
+        writers = [lambda index=index: write(index) for index in range(1, size + 1)]
+        run_threads(search, *writers)
+
+    assert explored(program, algorithm=algorithm).executions == count
+
+
+# Nothing is missed
+
+
+def test_the_last_one_to_have_the_lock() -> None:
+    def program() -> str:
+        lock = threading.Lock()
+        last = ""
+
+        def write(name: str) -> None:
+            nonlocal last
+            with lock:
+                last = name
+
+        run_threads(lambda: write("a"), lambda: write("b"))
+        return last
+
+    assert explored(program).outcomes == {"a": 1, "b": 1}
+
+
+@pytest.mark.parametrize("order", list(permutations([0, 1])))
+def test_a_lost_wake_up(order: tuple[int, int]) -> None:
+    def program() -> None:
+        condition = threading.Condition()
+
+        def wait() -> None:
+            with condition:
+                condition.wait()
+
+        def wake() -> None:
+            with condition:
+                condition.notify()
+
+        roles = [wait, wake]
+        run_threads(*[roles[place] for place in order])
+
+    result = explored(program)
+    assert [failure.kind for failure in result.failures] == ["deadlock"]
+    assert result.complete == 1
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_if_instead_of_while_around_a_wait(order: tuple[int, ...]) -> None:
+    def program() -> None:
+        condition = threading.Condition()
         items: list[int] = []
-        seen: list[str] = []
 
-        def change() -> None:
-            box.x = 1
-            items.append(1)
+        def take() -> None:
+            with condition:
+                if not items:
+                    condition.wait()
+                items.pop()
 
-        at_once(change, lambda: seen.append(repr((box, items))))
-        return seen[0]
+        def put() -> None:
+            with condition:
+                items.append(1)
+                condition.notify()
 
-    assert outcomes(program) == {"(Box(0), [])", "(Box(0), [1])", "(Box(1), [])", "(Box(1), [1])"}
+        def put_two() -> None:
+            put()
+            put()
 
+        roles = [take, take, put_two]
+        run_threads(*[roles[place] for place in order])
 
-def test_views_are_shown_and_compared_as_views() -> None:
-    def program() -> object:
-        table = {"a": 1}
-        seen: list[object] = []
-
-        def look() -> None:
-            seen.append((table.keys() == {"a"}, repr(table.values())))
-
-        at_once(lambda: table.update(a=2), look)
-        return seen[0]
-
-    assert outcomes(program) == {(True, "dict_values([1])"), (True, "dict_values([2])")}
+    failures = explored(program).failures
+    assert {failure.message for failure in failures} == {"IndexError: pop from empty list"}
 
 
-def test_views_of_ordered_dicts_read_them() -> None:
-    def program() -> object:
-        table = OrderedDict(a=1)
-        seen: list[object] = []
-        at_once(lambda: table.update(b=2), lambda: seen.append(list(table.items())))
-        return repr(seen[0])
+def test_two_puts_and_a_get() -> None:
+    def program() -> int:
+        numbers: queue.Queue[int] = queue.Queue()
+        for number in (1, 2):
+            threading.Thread(target=numbers.put, args=(number,)).start()
+        return numbers.get()
 
-    assert outcomes(program) == {"[('a', 1)]", "[('a', 1), ('b', 2)]"}
+    assert set(explored(program).outcomes) == {1, 2}
+
+
+def test_a_put_and_a_get_that_does_not_wait() -> None:
+    def program() -> int | None:
+        numbers: queue.Queue[int] = queue.Queue()
+        threading.Thread(target=numbers.put, args=(1,)).start()
+        try:
+            return numbers.get_nowait()
+        except queue.Empty:
+            return None
+
+    assert set(explored(program).outcomes) == {1, None}
+
+
+def test_a_semaphore() -> None:
+    def program() -> tuple[str, int]:
+        semaphore = threading.Semaphore(1)
+        counter = Counter()
+        last = ""
+
+        def enter(name: str) -> None:
+            nonlocal last
+            with semaphore:
+                counter.increment()
+                last = name
+
+        run_threads(lambda: enter("a"), lambda: enter("b"))
+        return last, counter.value
+
+    assert explored(program).outcomes == {("a", 2): 1, ("b", 2): 1}
+
+
+def test_check_then_act_on_a_dict() -> None:
+    def program() -> str:
+        owners: dict[str, str] = {}
+
+        def claim(name: str) -> None:
+            if "key" not in owners:
+                owners["key"] = name
+
+        run_threads(lambda: claim("a"), lambda: claim("b"))
+        return owners["key"]
+
+    assert set(explored(program).outcomes) == {"a", "b"}
+
+
+def test_a_race_inside_an_executor() -> None:
+    def program() -> int:
+        total = [0]
+
+        def add() -> None:
+            total[0] += 1
+
+        with ThreadPoolExecutor(2) as executor:
+            for _ in range(2):
+                executor.submit(add)
+        return total[0]
+
+    assert set(explored(program).outcomes) == {1, 2}
+
+
+def test_a_race_with_a_thread_of_a_thread() -> None:
+    def program() -> int:
+        counter = Counter()
+
+        def outer() -> None:
+            inner = threading.Thread(target=counter.increment)
+            inner.start()
+            counter.increment()
+            inner.join()
+
+        run_threads(outer)
+        return counter.value
+
+    assert set(explored(program).outcomes) == {1, 2}
+
+
+is_ready = False
+
+
+def test_a_loop_that_polls_ends_with_an_answer() -> None:
+    def program() -> None:
+        def get_ready() -> None:
+            global is_ready
+            is_ready = True
+
+        threading.Thread(target=get_ready).start()
+        while not is_ready:
+            pass
+
+    failure = explore(program, max_events=1000).failures[0]
+    assert failure.kind == "too long"
+    assert "while not is_ready:" in "".join(failure.details)
+
+
+def test_a_search_that_was_cut_short_is_no_pass() -> None:
+    assert explore(counting(3), max_executions=10).verdict == "incomplete"
+
+
+# The state of modules, classes and objects from outside
+
+
+class Registry:
+    names: ClassVar[list[str]] = []
+    total = 0
+
+
+registry = {"a": 1}
+lock_of_the_module = threading.Lock()
+
+
+def test_each_execution_finds_the_same() -> None:
+    def program() -> tuple[int, int, int]:
+        found = len(Registry.names), Registry.total, len(registry)
+        with lock_of_the_module:
+            Registry.names.append("x")
+            Registry.total += 1
+            registry["b"] = 2
+            del registry["a"]
+        return found
+
+    assert explored(program).outcomes == {(0, 0, 1): 1}
+    assert (Registry.names, Registry.total, registry) == ([], 0, {"a": 1})
+
+
+def test_a_lock_of_the_module_is_steered() -> None:
+    def program() -> int:
+        counter = Counter()
+
+        def increment() -> None:
+            with lock_of_the_module:
+                counter.increment()
+
+        run_threads(increment, increment)
+        return counter.value
+
+    result = explored(program)
+    assert result.outcomes == {2: 2}
+
+
+@check
+def test_as_a_user_writes_it() -> None:
+    counter = Counter()
+    lock = threading.Lock()
+
+    def increment() -> None:
+        with lock:
+            counter.increment()
+
+    threads = [threading.Thread(target=increment) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert counter.value == 2
+
+
+def test_other_os_threads_may_run_the_same_code() -> None:
+    counter = Counter()
+    is_over = threading.Event()
+
+    def count_on() -> None:
+        while not is_over.is_set():
+            counter.increment()
+
+    beside = threading.Thread(target=count_on)
+    beside.start()
+    try:
+        assert explored(counting(2)).executions == 4
+    finally:
+        is_over.set()
+        beside.join()
+    assert counter.value > 0

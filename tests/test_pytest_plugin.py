@@ -158,12 +158,11 @@ def test_misuse_is_shown_without_our_own_frames(pytester: pytest.Pytester) -> No
     source = """
         @mazurka.check
         def test_thread():
-            import threading
-            threading.Thread(target=print).start()
+            mazurka.explore(lambda: None)
     """
     result = run(pytester, PROGRAM + dedent(source))
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["E *MazurkaError: the program starts an OS thread*"])
+    result.stdout.fnmatch_lines(["E *MazurkaError: a check is under way already*"])
     assert "runtime.py" not in output(result)
 
 
@@ -293,11 +292,30 @@ def test_fixtures_parameters_and_classes(pytester: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(["  raised at test_bank.py:*: self.assertEqual(choose*"])
 
 
-def test_coroutines_are_refused_at_collection(pytester: pytest.Pytester) -> None:
-    source = "@mazurka.check\nasync def test_coroutine(): pass\n"
+def test_coroutines_run_in_an_event_loop(pytester: pytest.Pytester) -> None:
+    source = """
+        import asyncio
+
+        @mazurka.check
+        async def test_coroutine():
+            await asyncio.gather(asyncio.sleep(1), asyncio.sleep(2))
+
+        class TestMore:
+            @pytest.mark.parametrize("value", [1, 2])
+            @mazurka.check
+            async def test_method(self, value):
+                await asyncio.sleep(1)
+                assert value == 1
+    """
+    result = run(pytester, PROGRAM + dedent(source))
+    result.assert_outcomes(passed=2, failed=1)
+
+
+def test_generators_are_refused_at_collection(pytester: pytest.Pytester) -> None:
+    source = "@mazurka.check\nasync def test_generator(): yield 1\n"
     result = run(pytester, PROGRAM + source)
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["E *test_coroutine is a coroutine or generator*"])
+    result.stdout.fnmatch_lines(["E *test_generator is a generator*"])
 
 
 # The summary
@@ -391,6 +409,7 @@ def test_algorithm_and_all_failures(pytester: pytest.Pytester) -> None:
     ("option", "message"),
     [
         ("--mazurka-algorithm=best", "there is no algorithm 'best'; choose one of pop"),
+        ("--mazurka-granularity=line", "there is no granularity 'line'; choose one of access"),
         ("--mazurka-max-executions=0", "'0' is not a whole number, at least 1"),
         ("--mazurka-time-limit=soon", "'soon' is not a number of seconds"),
         ("--mazurka-save=test_bank.py/x", "cannot make test_bank.py/x"),

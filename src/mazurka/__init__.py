@@ -3,7 +3,15 @@
 PYTEST_DONT_REWRITE: pytest would warn if this is imported before it runs, in a notebook say.
 """
 
-from mazurka.checking import COMPILED, CheckFailed, NoLongerFails, check, explore, replay
+from mazurka.checking import (
+    COMPILED,
+    CheckFailed,
+    NoLongerFails,
+    UnseenWarning,
+    check,
+    explore,
+    replay,
+)
 from mazurka.core.result import Failure, MazurkaError, Result, Schedule, Step
 from mazurka.program.atomic import Atomic
 from mazurka.program.primitives import Handle, assume, choose, spawn
@@ -40,6 +48,7 @@ __all__ = [
     "Semaphore",
     "ShutDown",
     "Step",
+    "UnseenWarning",
     "__version__",
     "assume",
     "check",

@@ -1,10 +1,12 @@
 """The doors for Python code: explore a program, check it, replay a failure."""
 
+import asyncio
 import dis
 import functools
 import gc
 import inspect
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -24,7 +26,7 @@ from mazurka.program.objects import Misjudged
 from mazurka.program.runtime import RUNTIME
 from mazurka.program.source import COMPILED as COMPILED
 from mazurka.program.source import users_traceback
-from mazurka.report.text import result_text
+from mazurka.report.text import result_text, warnings_text
 from mazurka.rewriting.ordinary import OrdinaryCode, ordinary_code
 from mazurka.standard import steered_standard_library
 
@@ -34,6 +36,8 @@ ALGORITHMS: dict[str, Callable[[Search], bool]] = {
     "source": lambda search: SourceDpor(search).explore(),
     "naive": lambda search: NaiveSearch(search).explore(),
 }
+
+GRANULARITIES = ("access", "sync")
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -45,6 +49,10 @@ MOST_SEARCHES = 100
 
 class NoLongerFails(MazurkaError):
     """A schedule fits its program, but does not lead to the failure any more."""
+
+
+class UnseenWarning(UserWarning):
+    """A check passed, but not everything that its program did was seen."""
 
 
 class CheckFailed(AssertionError):
@@ -91,6 +99,9 @@ def explore(
     step_limit: float = DEFAULT_STEP_LIMIT,
     progress: Progress | None = None,
     instrument: Sequence[str] | None = (),
+    setup: Callable[[], object] | None = None,
+    reset: Callable[[], object] | None = None,
+    granularity: str = "access",
 ) -> Result:
     """Run a program once for every behaviour that differs.
 
@@ -102,13 +113,24 @@ def explore(
     seconds that a thread may take from one step to the next. What threads do to ordinary objects is
     seen in the code of your project, and in that of the packages named in `instrument`; with
     `instrument=None`, operations of `mazurka` and of the standard library are all that is seen.
+    `setup` is called before each execution and `reset` after it: they put back what Mazurka cannot.
+    With `granularity="access"` each access to an ordinary object that threads share is a step. With
+    "sync" only synchronisation is, and two such accesses that nothing orders are a data race, which
+    is a failure: this is quicker, and as thorough for programs that are to have no data races.
     """
-    program = undecorated(program)
+    program = runnable(undecorated(program))
     check_options(program, algorithm, max_executions, time_limit, max_events, step_limit)
+    if granularity not in GRANULARITIES:
+        known = ", ".join(GRANULARITIES)
+        raise MazurkaError(f"there is no granularity {granularity!r}; choose one of {known}")
 
     def search() -> tuple[Result, bool]:
         result = Result(algorithm=algorithm)
-        execution = PythonExecution(program, independent_adds, max_events, algorithm == "naive")
+        execution = PythonExecution(
+            program, independent_adds, max_events, algorithm == "naive", granularity == "sync"
+        )
+        execution.setup = setup
+        execution.reset = reset
         search = Search(execution, result, stop_on_failure, max_executions, time_limit, progress)
         return result, run_search(search, ALGORITHMS[algorithm], step_limit)
 
@@ -175,7 +197,7 @@ def explore_parts(
                 f"the parts were left by a search with independent_adds={part.independent_adds}"
             )
     result = Result(algorithm="pop")
-    execution = PythonExecution(program, independent_adds, max_events, False)
+    execution = PythonExecution(runnable(program), independent_adds, max_events, False)
     search = Search(execution, result, stop_on_failure, max_executions, time_limit, None)
     left = list(parts)
 
@@ -251,13 +273,21 @@ def check_options(
 
 
 def refuse_unusual(program: object) -> None:
-    """Calling a coroutine or generator function would run nothing of it."""
-    if (
-        inspect.iscoroutinefunction(program)
-        or inspect.isgeneratorfunction(program)
-        or inspect.isasyncgenfunction(program)
-    ):
-        raise MazurkaError(f"{name_of(program)} is a coroutine or generator: give a plain function")
+    """Calling a generator function would run nothing of it."""
+    if inspect.isgeneratorfunction(program) or inspect.isasyncgenfunction(program):
+        raise MazurkaError(f"{name_of(program)} is a generator: give a plain function")
+
+
+def runnable(program: Callable[P, object]) -> Callable[P, object]:
+    """A plain function that does what a program does; a coroutine function needs an event loop."""
+    if not inspect.iscoroutinefunction(program):
+        return program
+
+    @functools.wraps(program)
+    def run(*arguments: P.args, **named: P.kwargs) -> object:
+        return asyncio.run(program(*arguments, **named))
+
+    return run
 
 
 @overload
@@ -308,6 +338,7 @@ def applied_as_decorator() -> bool:
 def checked(function: Callable[..., Any], options: dict[str, Any]) -> Callable[..., None]:
     """The function of a test that checks its own body."""
     refuse_undecoratable(function)
+    call = runnable(function)
 
     @functools.wraps(function)
     def test(*arguments: Any, **named: Any) -> None:
@@ -315,7 +346,7 @@ def checked(function: Callable[..., Any], options: dict[str, Any]) -> Callable[.
 
         @functools.wraps(function)
         def program() -> Any:
-            return function(*arguments, **named)
+            return call(*arguments, **named)
 
         del program.__wrapped__  # it takes no arguments any more
         run_check(program, options)
@@ -370,6 +401,9 @@ def run_check(program: Callable[[], object], options: dict[str, Any]) -> Result:
         raise outcome
     runner.finished(result)
     if result.verdict in ("verified", "bounded"):
+        if result.warnings:
+            text = f"{name_of(program)}: {warnings_text(result.warnings)}"
+            warnings.warn(text, UnseenWarning, stacklevel=2)
         return result
     cause = result.failures[0].exception if result.failures else None
     if cause is not None:
@@ -405,6 +439,8 @@ def replay(
     schedule: Schedule | str,
     *,
     step_limit: float = DEFAULT_STEP_LIMIT,
+    setup: Callable[[], object] | None = None,
+    reset: Callable[[], object] | None = None,
 ) -> Failure:
     """Run the one execution that a schedule describes; gives the failure that it leads to.
 
@@ -413,37 +449,46 @@ def replay(
     """
     if isinstance(schedule, str):
         schedule = Schedule.from_json(schedule)
-    program = undecorated(program)
+    program = runnable(undecorated(program))
     check_options(program, "pop", None, None, 1, step_limit)
     if schedule.failure == NONDETERMINISM:
         raise MazurkaError(
             "nondeterminism is a difference between two runs and cannot be replayed: "
             "check the program again"
         )
+
+    def follow() -> Failure:
+        independent_adds = bool(schedule.options.get("independent_adds", True))
+        max_events = schedule.options.get("max_events", DEFAULT_MAX_EVENTS)
+        watches_races = schedule.options.get("granularity") == "sync"
+        execution = PythonExecution(program, independent_adds, max_events, False, watches_races)
+        execution.setup = setup
+        execution.reset = reset
+        return run_schedule(execution, schedule, step_limit)
+
     instrument = schedule.options.get("instrument")
     if instrument is None:
-        return follow(program, schedule, step_limit)
+        return follow()
     with ordinary_code(program, instrument) as code:
-        return search_until_judged(lambda: follow(program, schedule, step_limit), code)
+        return search_until_judged(follow, code)
 
 
-def follow(program: Callable[[], object], schedule: Schedule, step_limit: float) -> Failure:
+def run_schedule(execution: PythonExecution, schedule: Schedule, step_limit: float) -> Failure:
     """Run the steps of a schedule once, and give the failure that they lead to."""
-    independent_adds = bool(schedule.options.get("independent_adds", True))
-    max_events = schedule.options.get("max_events", DEFAULT_MAX_EVENTS)
-    execution = PythonExecution(program, independent_adds, max_events, False)
     try:
         with guarded(step_limit), steered_standard_library():
             if RUNTIME.memory is not None:
                 for _ in range(2):  # so that it is known what is there before an execution
                     execution.run(0, [], [])
+            RUNTIME.refreshing = True  # the schedule has the names that things had in its run
             execution.follow(schedule)
-        if not execution.failed:
-            raise NoLongerFails(
-                f"the schedule fits the program, but there is no {schedule.failure} any more"
-            )
-        return execution.failure()
+            if not execution.failed:
+                raise NoLongerFails(
+                    f"the schedule fits the program, but there is no {schedule.failure} any more"
+                )
+            return execution.failure()  # which runs the program once more
     finally:
+        RUNTIME.refreshing = False
         RUNTIME.close()
 
 

@@ -21,7 +21,13 @@ from click.core import ParameterSource
 from rich.console import Console
 
 from mazurka import checking
-from mazurka.checking import ALGORITHMS, COMPILED, DEFAULT_MAX_EVENTS, DEFAULT_STEP_LIMIT
+from mazurka.checking import (
+    ALGORITHMS,
+    COMPILED,
+    DEFAULT_MAX_EVENTS,
+    DEFAULT_STEP_LIMIT,
+    GRANULARITIES,
+)
 from mazurka.core.result import Failure, MazurkaError, Result, Schedule
 from mazurka.report.document import result_document
 from mazurka.report.progress import Progress
@@ -105,11 +111,26 @@ def main() -> None:
     show_default=True,
     help="Seconds that a thread may take from one step to the next.",
 )
+@click.option(
+    "--granularity",
+    type=click.Choice(GRANULARITIES),
+    default="access",
+    show_default=True,
+    help="Where threads can be switched: at each access to what they share, or at synchronisation "
+    "only (sync), with data races as failures.",
+)
 @click.option("--all-failures", is_flag=True, help="Go on after the first failure, and show all.")
 @click.option(
     "--no-independent-adds",
     is_flag=True,
     help="Explore the orders of Atomic.add too, though adds commute.",
+)
+@click.option(
+    "--instrument",
+    multiple=True,
+    metavar="PACKAGE",
+    help="See what the code of this package does, too, and not only that of your project; may be "
+    "given several times.",
 )
 @click.option("--outcomes", is_flag=True, help="Show what the program returned, and how often.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, and nothing else.")

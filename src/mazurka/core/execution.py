@@ -42,6 +42,9 @@ class Execution:
         self.waiting: list[Event] = []  # the operations that its blocked threads stand before
         self.sleeping: list[Event] = []  # and those of its sleeping threads
         self.failed = False
+        self.race: str | None = (
+            None  # a data race in it: its variable; after `failure`, also both lines
+        )
         self.guide: Guide | None = None
 
     def run(self, keep: int, path: list[Event], sleep: list[Event]) -> None:

@@ -14,6 +14,7 @@ LIVELOCK = "livelock"
 NONDETERMINISM = "nondeterminism"
 TOO_LONG = "too long"
 STUCK = "stuck"
+DATA_RACE = "data race"
 
 FORMAT = 1
 
@@ -47,7 +48,7 @@ class Schedule:
     program: str = ""
     failure: str = ""  # the kind
     message: str = ""
-    options: dict[str, Any] = field(default_factory=dict)  # numbers, lists of names, or None
+    options: dict[str, Any] = field(default_factory=dict)  # numbers, names, lists of names, or None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Schedule, field_values(self)
@@ -102,8 +103,8 @@ class Schedule:
 
 def option(value: Any) -> Any:
     """The value of an option that a document gives."""
-    if value is None:
-        return None
+    if value is None or isinstance(value, str):
+        return value
     return [str(name) for name in value] if isinstance(value, list) else int(value)
 
 

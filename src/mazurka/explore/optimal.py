@@ -71,7 +71,7 @@ class OptimalDpor:
         path: list[Event] = []
         sleep: list[Event] = []
         while self.search.run(keep, path, sleep):
-            if self.execution.status == REDUNDANT:
+            if self.execution.status == REDUNDANT and not self.search.races:
                 raise RuntimeError("a redundant execution in an optimal search: a bug in Mazurka")
             self.reverse_races(keep)
             keep = self.deepest_branch()

@@ -35,6 +35,7 @@ class Search:
         self.outcomes: dict[Any, int] = {}  # quicker than a Counter
         self.until_clock = 1
         self.counted = 0
+        self.races: set[str] = set()  # the data races that were met
 
     def seconds(self) -> float:
         return time.monotonic() - self.started
@@ -89,14 +90,30 @@ class Search:
             result.blocked += 1
         else:
             result.redundant += 1
-        if execution.failed:
-            failure = execution.failure()
-            result.failures.append(failure)
-            if self.stop_on_failure or ends_search(failure):
-                result.reason = "stopped at a failure"
-                return False
+        if execution.failed and not self.add_failure():
+            return False
         self.until_clock -= 1
         return self.until_clock > 0 or self.look_at_clock()
+
+    def add_failure(self) -> bool:
+        """Collect a failure; False when the search must end with it."""
+        execution = self.execution
+        result = self.result
+        failure = execution.failure()
+        race = execution.race
+        if race is not None and race in self.races:
+            return True
+        if self.races and failure.kind == NONDETERMINISM:
+            # Which of two accesses comes first may be another one in an equivalent execution.
+            result.reason = "stopped after the order of a data race changed what threads do"
+            return False
+        result.failures.append(failure)
+        if race is not None:
+            self.races.add(race)
+        if self.stop_on_failure or ends_search(failure):
+            result.reason = "stopped at a failure"
+            return False
+        return True
 
     def look_at_clock(self) -> bool:
         """Every now and then: is time up? Tell how far the search is."""

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable
+from typing import cast
 
 from mazurka.core.event import Event
 from mazurka.core.execution import Execution
@@ -26,6 +27,8 @@ from mazurka.core.operation import (
     LOAD,
     NONE,
     NOTIFY,
+    QUEUE_SHUTDOWN,
+    READ,
     SPAWN,
     STORE,
     UNKNOWN,
@@ -34,6 +37,7 @@ from mazurka.core.operation import (
     WRITE,
 )
 from mazurka.core.result import (
+    DATA_RACE,
     DEADLOCK,
     EXCEPTION,
     LIVELOCK,
@@ -45,11 +49,14 @@ from mazurka.core.result import (
     Step,
 )
 from mazurka.program import runtime
-from mazurka.program.objects import MISSING
+from mazurka.program.inbox import Handed, Inbox
+from mazurka.program.life import Life
+from mazurka.program.objects import MISSING, is_memory
+from mazurka.program.race_detector import Access, Race
 from mazurka.program.runtime import RUNTIME
 from mazurka.program.source import assigned_name, place, raised_at, source_line
 from mazurka.program.sync import OPEN
-from mazurka.program.thread import Thread
+from mazurka.program.thread import Identity, Thread
 
 LONGEST_VALUE = 60
 WHERE_TO_LOOK = (
@@ -75,11 +82,20 @@ class Account:
         source = source_line(file, line) if file else ""
         return Step(self.thread(event.thread), self.action(event), file, line, source)
 
+    def step_of_access(self, access: Access, name: str) -> Step:
+        """An access that is no event."""
+        file, line = place(access.code, access.instruction)
+        source = source_line(file, line) if file else ""
+        action = f"{'write' if is_write(access) else 'read'} {name}"
+        return Step(self.thread(access.thread), action, file, line, source)
+
     def action(self, event: Event) -> str:
         """What an event did, in words."""
         kind = event.kind
         if kind == SPAWN or kind == JOIN:
             return f"{VERBS[kind]} {self.thread(event.choice)}"
+        if kind == CHOOSE and isinstance(event.second, tuple):  # of an event loop: what it may do
+            return str(event.second[event.choice])
         if kind == CHOOSE:
             return f"choose alternative {event.choice + 1} of {event.alternatives}"
         name = self.objects[event.location]
@@ -89,6 +105,8 @@ class Account:
             return item_action(event, name)
         if not RUNTIME.locations[event.location].type_name:
             return variable_action(event, name)
+        if RUNTIME.locations[event.location].type_name == "Inbox":
+            return inbox_action(event, name)
         before = show(event.before)
         if RUNTIME.locations[event.location].type_name == "Ended":
             return f"{'end' if kind == STORE else 'look whether it has ended:'} {name}"
@@ -141,13 +159,33 @@ class Account:
         return self.where(*found) if found else ""
 
 
+def inbox_action(event: Event, name: str) -> str:
+    """What an event did to what other threads hand over to an event loop."""
+    if event.kind == LOAD:
+        return f"look at {name}"
+    if event.kind == WAIT:
+        return f"wait in {name}"
+    if event.kind == QUEUE_SHUTDOWN:
+        return f"close {name}"
+    if event.mode != WRITE:
+        return f"hand something to {name}, which is closed"
+    return f"hand {cast(Handed, event.after).what} to {name}"
+
+
 def variable_action(event: Event, name: str) -> str:
     """What an event did to an attribute or variable."""
     if event.kind == LOAD:
-        return f"read {name}: {'not there' if event.before is MISSING else show(event.before)}"
+        return f"read {name}: {show_now(event.before)}"
     if event.first is MISSING:
         return f"delete {name}"
-    return f"write {show(event.first)} to {name}"
+    return f"write {show_now(event.first)} to {name}"
+
+
+def show_now(value: object) -> str:
+    """A value that was found in memory. What is in it may have changed since."""
+    if value is MISSING:
+        return "not there"
+    return f"a {type(value).__name__}" if is_memory(type(value)) else show(value)
 
 
 def item_action(event: Event, name: str) -> str:
@@ -168,12 +206,16 @@ def item_action(event: Event, name: str) -> str:
 def account_of(execution: Execution) -> Failure:
     """The failure of the latest run."""
     account = Account(execution)
-    if RUNTIME.stopped == runtime.DIVERGED:
+    if execution.race is not None:
+        failure = data_race(account)
+    elif RUNTIME.stopped == runtime.DIVERGED:
         failure = nondeterminism(account)
     elif RUNTIME.stopped == runtime.TOO_LONG:
         failure = too_long(account)
     elif RUNTIME.stopped == runtime.INTERRUPTED:
         failure = stuck(account)
+    elif RUNTIME.stopped == runtime.POLLING:
+        failure = polling(account)
     elif RUNTIME.first_failed is not None:
         failure = raised(account, RUNTIME.first_failed)
     else:
@@ -182,7 +224,11 @@ def account_of(execution: Execution) -> Failure:
 
 
 def schedule_of(execution: Execution, kind: str, message: str, length: int) -> Schedule:
-    options = {"independent_adds": RUNTIME.independent_adds, "max_events": RUNTIME.max_events}
+    options = {
+        "independent_adds": RUNTIME.independent_adds,
+        "max_events": RUNTIME.max_events,
+        "granularity": "access" if RUNTIME.watcher is None else "sync",
+    }
     steps = execution.steps_of(execution.events[:length])
     return Schedule(tuple(steps), "", kind, message, options)
 
@@ -196,9 +242,26 @@ def new_failure(
         kind,
         message,
         schedule_of(account.execution, kind, message, end),
-        [account.step(event) for event in events[:end]],
+        [account.step(event) for event in worth_telling(events[:end])],
         details=details,
     )
+
+
+def worth_telling(events: list[Event]) -> list[Event]:
+    """Without the ends of threads that nobody looks at, and looks of event loops at what others
+    hand over to them."""
+    looked_at = {event.location for event in events if event.mode == READ}
+    return [
+        event
+        for event in events
+        if event.location < 0
+        or RUNTIME.locations[event.location].type_name not in ("Ended", "Inbox")
+        or (event.location in looked_at and not is_look_at_inbox(event))
+    ]
+
+
+def is_look_at_inbox(event: Event) -> bool:
+    return event.kind == LOAD and RUNTIME.locations[event.location].type_name == "Inbox"
 
 
 def raised(account: Account, thread: Thread) -> Failure:
@@ -222,8 +285,20 @@ def waiting_for_ever(account: Account) -> Failure:
         if event.kind == AWAIT or event.kind == AWAIT_EXCHANGE:
             kind = LIVELOCK
         details.append(account_of_waiting(account, event))
+        details.extend(waiting_tasks(account, event))
     message = "no thread can go on" if kind == DEADLOCK else "an await can never be satisfied"
     return new_failure(account, kind, message, details)
+
+
+def waiting_tasks(account: Account, event: Event) -> list[str]:
+    """Where the tasks of an event loop wait, in which nothing can go on."""
+    inbox = RUNTIME.threads[event.thread].cell
+    if not isinstance(inbox, Inbox):
+        return []
+    return [
+        f"{name} waits{account.where(code, instruction)}"
+        for name, code, instruction in inbox.waiting_tasks()
+    ]
 
 
 def account_of_waiting(account: Account, event: Event) -> str:
@@ -235,7 +310,9 @@ def account_of_waiting(account: Account, event: Event) -> str:
     else:
         name = account.objects[event.location]
         location = RUNTIME.locations[event.location]
-        if location.type_name == "Waiter":
+        if location.type_name == "Inbox":
+            text += f"in {name}, which has nothing to do"
+        elif location.type_name == "Waiter":
             text += f"for a notification on {name}"
         elif location.part_of >= 0:
             text += f"at {name}"
@@ -310,6 +387,77 @@ def stuck(account: Account) -> Failure:
     return failure
 
 
+def polling(account: Account) -> Failure:
+    """A thread goes on and on between two steps, where no other thread runs."""
+    watcher = RUNTIME.watcher
+    assert watcher is not None
+    name = account.objects[watcher.latest]
+    message = (
+        f"a thread made more than max_events={RUNTIME.max_events} accesses to shared variables "
+        f"without coming to a step, the latest to {name}: if it waits for another thread to change "
+        "that, wait with an Event or a Condition, or check with granularity='access'; if it does "
+        "not, raise max_events"
+    )
+    thread = RUNTIME.threads[watcher.running]
+    details = [f"it was{account.where(thread.code, thread.instruction)}"]
+    failure = new_failure(account, STUCK, message, details)
+    failure.thread = account.thread(thread.id)
+    return failure
+
+
+# Data races
+
+
+def race_to_tell() -> Race | None:
+    """The data race of the latest run. It comes before all other failures, which may be due to it,
+    but for those after which nothing more can be explored."""
+    stopped = RUNTIME.stopped
+    if RUNTIME.watcher is None or (stopped != runtime.NOTHING and stopped != runtime.TOO_LONG):
+        return None
+    return RUNTIME.watcher.race
+
+
+def data_race(account: Account) -> Failure:
+    race = race_to_tell()
+    assert race is not None
+    name = account.objects[race.location]
+    part = race.first.part
+    if part >= 0 and part == race.second.part:
+        keys = RUNTIME.locations[race.location].keys
+        name += f"[{part if keys is None else show(keys[part])}]"
+    accesses = (race.first, race.second)
+    words = [
+        f"{'written' if is_write(one) else 'read'} by {account.thread(one.thread)}"
+        for one in accesses
+    ]
+    message = f"{name} is {words[0]} and {words[1]}, and nothing orders the two"
+    details = [
+        f"{account.thread(one.thread)} {'wrote' if is_write(one) else 'read'} it"
+        + account.where(one.code, one.instruction)
+        for one in accesses
+    ]
+    # The schedule is that of the whole run: so a replay does all that the run did, in its order.
+    failure = new_failure(account, DATA_RACE, message, details)
+    failure.steps = steps_of_race(account, race, name)
+    failure.thread = account.thread(race.second.thread)
+    return failure
+
+
+def steps_of_race(account: Account, race: Race, name: str) -> list[Step]:
+    """The steps up to a race, and its two accesses as if they were steps."""
+    events = account.execution.events
+    told = worth_telling(events[: race.second.position])
+    earlier = {id(event) for event in events[: race.first.position]}
+    before = [account.step(event) for event in told if id(event) in earlier]
+    between = [account.step(event) for event in told if id(event) not in earlier]
+    first, second = [account.step_of_access(one, name) for one in (race.first, race.second)]
+    return [*before, first, *between, second]
+
+
+def is_write(access: Access) -> bool:
+    return access.mode == WRITE
+
+
 def show(value: object) -> str:
     """A value, short."""
     text = ADDRESS.sub("", shown(value, repr))
@@ -333,10 +481,17 @@ def thread_order(event: Event) -> list[int]:
     return family_order(RUNTIME.threads[event.thread])
 
 
+def function_name(thread: Thread) -> str:
+    function = thread.function
+    if isinstance(function, Life):
+        return str(function.thread.name)
+    return getattr(function, "__name__", "thread")
+
+
 def thread_names() -> dict[int, str]:
     """A thread is called like its function, numbered where several threads share it."""
     threads = sorted(RUNTIME.live, key=family_order)
-    functions = [getattr(thread.function, "__name__", "thread") for thread in threads]
+    functions = [function_name(thread) for thread in threads]
     totals = Counter(functions)
     seen: Counter[str] = Counter()
     names = {}
@@ -352,16 +507,20 @@ def object_names(execution: Execution) -> dict[int, str]:
     used = {event.location for event in [*execution.events, *execution.waiting]}
     if RUNTIME.divergence is not None:
         used |= {RUNTIME.divergence.location, RUNTIME.divergence.expected.location}
+    if RUNTIME.watcher is not None:
+        race = RUNTIME.watcher.race
+        used |= {RUNTIME.watcher.latest, -1 if race is None else race.location}
     used |= {RUNTIME.locations[id].part_of for id in used if id >= 0}
     used.discard(-1)
     guesses: dict[int, str | None] = {}
     parts = {id for id in used if RUNTIME.locations[id].part_of >= 0}
-    for id in sorted(used - parts, key=making_order):
+    ordinary = {id for id in used if RUNTIME.locations[id].owner is not None}
+    for id in sorted(used - parts - ordinary, key=making_order):
         location = RUNTIME.locations[id]
         guesses[id] = location.label or assigned_name(location.code, location.instruction)
     totals = Counter(guesses.values())
     seen: Counter[str] = Counter()
-    names = {}
+    names = ordinary_names(sorted(ordinary, key=making_order))
     for id, guess in guesses.items():
         if guess is None:
             names[id] = f"{RUNTIME.locations[id].type_name} {RUNTIME.locations[id].name}"
@@ -370,6 +529,26 @@ def object_names(execution: Execution) -> dict[int, str]:
             seen[guess] += 1
     for id in parts:
         names[id] = names[RUNTIME.locations[id].part_of]
+    return names
+
+
+def ordinary_names(locations: list[int]) -> dict[int, str]:
+    """Attributes and items are called like the object that they belong to, which is numbered where
+    several are called alike."""
+    owners: dict[str, list[Identity]] = {}
+    for id in locations:
+        owner = RUNTIME.locations[id].owner
+        assert owner is not None
+        alike = owners.setdefault(owner.label, [])
+        if owner not in alike:
+            alike.append(owner)
+    names = {}
+    for id in locations:
+        location = RUNTIME.locations[id]
+        assert location.owner is not None
+        alike = owners[location.owner.label]
+        number = f"-{alike.index(location.owner) + 1}" if len(alike) > 1 else ""
+        names[id] = f"{location.owner.label}{number}.{location.field}".strip(".")
     return names
 
 

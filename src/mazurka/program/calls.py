@@ -4,12 +4,17 @@ A function that is not rewritten runs as one local step. A container that it is 
 changed by it; other objects that it is given, and that threads share, are reported.
 """
 
+import bisect
+import contextlib
 import copy
 import functools
+import inspect
 import itertools
 import operator
+import typing
+from abc import ABCMeta
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from types import (
     BuiltinFunctionType,
@@ -19,8 +24,9 @@ from types import (
     ModuleType,
     WrapperDescriptorType,
 )
-from typing import Any, Final
+from typing import Any, Final, cast
 
+from mazurka.program.caches import cache_method, call_cached
 from mazurka.program.containers import (
     ReverseIterator,
     call_method,
@@ -44,6 +50,7 @@ from mazurka.program.containers import (
     unpack,
 )
 from mazurka.program.fields import (
+    STANDARD,
     closure_cell,
     delete_attribute,
     delete_closure,
@@ -59,10 +66,16 @@ from mazurka.program.fields import (
     store_global,
     store_plainly,
 )
-from mazurka.program.objects import ATOMS, INDEXED, MISSING, NO_CONTAINER, OBJECTS, shape_of
+from mazurka.program.objects import (
+    ATOMS,
+    INDEXED,
+    MISSING,
+    NO_CONTAINER,
+    OBJECTS,
+    LruCache,
+    shape_of,
+)
 from mazurka.program.runtime import RUNTIME
-
-LruCache: Final = type(functools.lru_cache(lambda: None))
 
 
 class Calls:
@@ -70,25 +83,33 @@ class Calls:
 
     def __init__(self) -> None:
         self.files: set[str] = set()  # of rewritten code
-        self.opaque: dict[str, set[str]] = {}  # calls of what is not, and what they were given
+        self.skipped: dict[int, str] = {}  # functions there that are not, by the id of their code
+        self.skipped_calls: set[str] = set()  # those that were called
         self.replacements: dict[int, Any] = {}  # by the identity of what is replaced
-        self.steered: Callable[[Any], Any] = itself
-
-
-def itself(thing: Any) -> Any:
-    return thing
 
 
 CALLS: Final = Calls()
 
+MIXINS: Final = Mapping.get.__code__.co_filename
+
+# Parts of the standard library that keep nothing to themselves: they work on what they are given,
+# through its methods.
+GLUE: Final = {
+    function.__code__.co_filename
+    for function in (
+        ABCMeta.register, Mapping.get, contextlib.contextmanager, functools.wraps, inspect.isclass,
+        typing.cast,
+    )
+}  # fmt: skip
+
 
 def callee(function: Any) -> Any:
     """What to call in place of a function."""
-    if RUNTIME.current is None:
+    if RUNTIME.is_elsewhere():
         return function
     kind = type(function)
     if kind is FunctionType:
-        if function.__code__.co_filename in CALLS.files or is_ours(function):
+        if is_transparent(function):
             return function
         if function in BUILTINS:
             return BUILTINS[function]
@@ -103,15 +124,27 @@ def callee(function: Any) -> Any:
     elif kind is MethodWrapperType or kind is WrapperDescriptorType:
         return callee_for_wrapper(function)
     elif kind is LruCache:
-        return partial(call_cached, function)
+        return callee_for_cached(function)
     elif kind in GETTERS:
-        return partial(GETTERS[kind], *function.__reduce__()[1:])
+        return partial(GETTERS[kind], *function.__reduce__()[1])
     replacement = replacement_for(function)
     if replacement is not None:
         return replacement
+    if kind is FunctionType and is_of_asyncio(cast(Any, function).__module__):
+        return function
     if kind is FunctionType:
         return partial(call_opaque, function)
     return function  # an object with a __call__ of its own
+
+
+def is_rewritten(function: Any) -> bool:
+    code = function.__code__
+    if code.co_filename not in CALLS.files:
+        return False
+    if CALLS.skipped and id(code) in CALLS.skipped:
+        CALLS.skipped_calls.add(CALLS.skipped[id(code)])
+        return False
+    return True
 
 
 def replacement_for(function: object) -> Callable[..., object] | None:
@@ -119,25 +152,63 @@ def replacement_for(function: object) -> Callable[..., object] | None:
     return found
 
 
+def callee_for_cached(function: Any) -> Any:
+    """A function with a cache; one that is not rewritten always gives the same, one would hope."""
+    inner = function.__wrapped__
+    if type(inner) is FunctionType and is_transparent(inner):
+        return partial(call_cached, inner, function)
+    return function
+
+
 def callee_for_method(function: Any) -> Any:
     inner = function.__func__
-    if type(inner) is not FunctionType or inner.__code__.co_filename in CALLS.files:
+    if type(inner) is LruCache:
+        return partial(callee_for_cached(inner), function.__self__)
+    if type(inner) is not FunctionType:
         return function
-    if is_known(function.__self__):
+    if is_transparent(inner) and not is_mixed_in(inner, type(function.__self__)):
+        return function
+    replacement = replacement_for(inner)  # of a method that was taken before the check
+    if replacement is not None:
+        return partial(replacement, function.__self__)
+    if is_known(type(function.__self__)):
         return function
     if shape_of(type(function.__self__)) != NO_CONTAINER:
         return container_method(function)
-    replacement = replacement_for(function)
-    return partial(call_opaque, function) if replacement is None else replacement
+    return partial(call_opaque, function)
 
 
-def is_known(thing: object) -> bool:
-    """Whether an object is a model of something, which announces what it does by itself."""
-    kind = thing if isinstance(thing, type) else type(thing)
-    return any(
-        base.__module__ in ("threading", "queue") or base.__module__.startswith("mazurka.")
-        for base in kind.__mro__
-    )
+KNOWN: Final[dict[type, bool]] = {}
+
+
+def is_known(kind: type) -> bool:
+    """Whether objects of a class are models of something, and announce by themselves what they do
+    and what they are given."""
+    known = KNOWN.get(kind)
+    if known is None:
+        known = any(
+            base.__module__ in ("threading", "queue")
+            or base.__module__.startswith(("mazurka.", "concurrent.futures."))
+            or is_of_asyncio(base.__module__)
+            for base in kind.__mro__
+        )
+        KNOWN[kind] = known
+    return known
+
+
+def is_of_asyncio(module: str | None) -> bool:
+    """Its objects belong to one thread. The event loop announces what it gives to others."""
+    return module is not None and module.partition(".")[0] in ("asyncio", "_asyncio")
+
+
+def is_transparent(function: FunctionType) -> bool:
+    """Whether all that a function does is seen: it is rewritten, or only calls what is."""
+    return is_rewritten(function) or function.__code__.co_filename in GLUE or is_ours(function)
+
+
+def is_mixed_in(function: FunctionType, kind: type) -> bool:
+    """Whether a method of an abstract class calls methods that are not rewritten themselves."""
+    return function.__code__.co_filename == MIXINS and not OBJECTS.is_all_seen(kind)
 
 
 def is_ours(function: Any) -> bool:
@@ -156,8 +227,12 @@ def callee_for_builtin(function: Any) -> Any:
     kind = type(owner)
     if shape_of(kind) != NO_CONTAINER:
         return container_method(function)
+    if kind is LruCache:
+        return cache_method(owner, function.__name__) or function
     if kind is str or kind is bytes:
         return string_method(function)
+    if is_known(kind):
+        return function
     replacement = replacement_for(function)
     return partial(call_opaque, function) if replacement is None else replacement
 
@@ -177,11 +252,12 @@ def callee_for_class(kind: Any) -> Any:
     replacement = BUILTINS.get(kind) or replacement_for(kind)
     if replacement is not None:
         return replacement
-    if getattr(kind, "__module__", "") == "itertools":
-        return partial(call_lazily, kind)
-    if getattr(kind, "__module__", "") in ("builtins", "collections", "array", "types"):
+    module = getattr(kind, "__module__", "")
+    if module in ("builtins", "collections", "array", "types"):
         return partial(call_reading, kind)
-    return kind if OBJECTS.is_seen(kind) else partial(construct, kind)
+    if module == "itertools":
+        return partial(make_lazily, kind)
+    return kind if OBJECTS.is_seen(kind) or is_known(kind) else partial(construct, kind)
 
 
 def construct(kind: Any, *arguments: Any, **named: Any) -> object:
@@ -212,14 +288,31 @@ PLAIN: Final[dict[str, Callable[..., object]]] = {
 
 def method(thing: Any, name: str) -> Any:
     """What `thing.name` is to be called as."""
-    if RUNTIME.current is None:
+    if RUNTIME.is_elsewhere():
         return getattr(thing, name)
     kind = type(thing)
     if shape_of(kind) != NO_CONTAINER and not is_own(kind, name):
         return container_method(getattr(thing, name))
     if kind is str:
         return string_method(getattr(thing, name))
-    return callee(load_attribute(CALLS.steered(thing), name))
+    if kind in STANDARD.steered_types:
+        thing = STANDARD.steered(thing)
+    if name in TAKING_CALLBACKS:
+        return partial(call_with_callback, callee(load_attribute(thing, name)))
+    return callee(load_attribute(thing, name))
+
+
+TAKING_CALLBACKS: Final = {"add_done_callback", "callback", "finalize", "push"}
+
+
+def call_with_callback(function: Any, *arguments: Any, **named: Any) -> object:
+    """Call something that keeps functions, to call them later: methods of containers, say."""
+    OBJECTS.share(arguments, "")
+    return function(*[callback(argument) for argument in arguments], **named)
+
+
+def callback(argument: Any) -> Any:
+    return callee(argument) if type(argument) is BuiltinFunctionType else argument
 
 
 # Calls of what is not rewritten
@@ -227,6 +320,8 @@ def method(thing: Any, name: str) -> Any:
 
 def call_reading(function: Callable[..., Any], *arguments: Any, **named: Any) -> object:
     """Call something that only reads the containers that it is given."""
+    if "key" in named:
+        named["key"] = callee(named["key"])
     return function(*[items_of(argument) for argument in arguments], **named)
 
 
@@ -275,36 +370,6 @@ def sort_list(container: Any, *, key: Any = None, reverse: bool = False) -> None
         raise ValueError("list modified during sort")
 
 
-def call_lazily(kind: Any, *arguments: Any, **named: Any) -> object:
-    """Make one of the iterators of itertools."""
-    if kind is itertools.repeat:
-        return kind(*arguments, **named)
-    given = [callee(each) if callable(each) else iterate(each) for each in arguments]
-    return kind(*given, **{name: callee(each) for name, each in named.items()})
-
-
-def chain_all(items: Any) -> object:
-    return itertools.chain.from_iterable(map(iterate, iterate(items)))
-
-
-def get_items(arguments: tuple[Any, ...], thing: Any) -> object:
-    """What operator.itemgetter does."""
-    found = tuple([load_item(thing, key) for key in arguments])
-    return found if len(found) > 1 else found[0]
-
-
-def get_attributes(arguments: tuple[str, ...], thing: Any) -> object:
-    """What operator.attrgetter does."""
-    found = tuple([functools.reduce(load_attribute, name.split("."), thing) for name in arguments])
-    return found if len(found) > 1 else found[0]
-
-
-GETTERS: Final[dict[type, Callable[..., object]]] = {
-    operator.itemgetter: get_items,
-    operator.attrgetter: get_attributes,
-}
-
-
 def any_true(items: Any) -> bool:
     return any(truth(item) for item in one_by_one(items))
 
@@ -331,21 +396,20 @@ def call_showing(function: Callable[..., Any], *arguments: Any, **named: Any) ->
 
 def call_opaque(function: Callable[..., Any], *arguments: Any, **named: Any) -> object:
     """Call something of which nothing is known."""
-    given = [*arguments, *named.values()]
     owner = getattr(function, "__self__", None)
-    if owner is not None and OBJECTS.is_seen(type(owner)):
-        given.append(owner)
-    for argument in given:
+    if owner is not None and OBJECTS.is_opaque(owner):
+        if type(function) is MethodType:
+            OBJECTS.note_opaque(full_name_of(function), owner)
+        change_all(owner)
+    for argument in [*arguments, *named.values()]:
         kind = type(argument)
         if kind in ATOMS:
             continue
-        if shape_of(kind) != NO_CONTAINER:
-            OBJECTS.share(argument, "")
-            change_all(argument)
-        elif OBJECTS.is_shared(argument) and not is_known(argument):
-            label = OBJECTS.record_of(argument).identity.label
-            CALLS.opaque.setdefault(full_name_of(function), set()).add(label)
+        if OBJECTS.is_opaque(argument) and not is_known(kind):
+            OBJECTS.note_opaque(full_name_of(function), argument)
         OBJECTS.share(argument, "")
+        if shape_of(kind) != NO_CONTAINER:
+            change_all(argument)
     return function(*arguments, **named)
 
 
@@ -353,11 +417,6 @@ def full_name_of(function: Any) -> str:
     name = getattr(function, "__qualname__", None) or repr(function)
     module = getattr(function, "__module__", None)
     return f"{module}.{name}" if module else name
-
-
-def call_cached(function: Any, *arguments: Any, **named: Any) -> object:
-    """Call a function with functools.lru_cache: a look at the cache, and a note in it."""
-    return function(*arguments, **named)
 
 
 # Built-in functions that look into containers
@@ -372,30 +431,61 @@ def load_by_name(thing: object, name: str, *default: object) -> object:
         raise
 
 
+def identify(thing: object) -> int:
+    if RUNTIME.is_elsewhere() or type(thing) in ATOMS:
+        return id(thing)
+    return OBJECTS.number_of(thing)
+
+
 def has_attribute(thing: object, name: str) -> bool:
     return load_by_name(thing, name, MISSING) is not MISSING
 
 
+def own(iterator: object) -> object:
+    """A new iterator: if other threads take from it, too, they change it."""
+    OBJECTS.record_of(iterator)
+    return iterator
+
+
+def make_lazily(kind: Any, *items: Any, **named: Any) -> object:
+    """Make an iterator of itertools, which looks at what it is given when it is asked."""
+    if kind is itertools.repeat:
+        return own(kind(*items, **named))
+    given = [callee(each) if callable(each) else iterate(each) for each in items]
+    return own(kind(*given, **{name: callee(each) for name, each in named.items()}))
+
+
+def make_chain(items: Any) -> object:
+    return own(itertools.chain.from_iterable(map(iterate, iterate(items))))
+
+
 def make_enumerate(items: Any, start: int = 0) -> object:
-    return enumerate(iterate(items), start)
+    return own(enumerate(iterate(items), start))
 
 
 def make_zip(*items: Any, **named: Any) -> object:
-    return zip(*[iterate(each) for each in items], **named)  # noqa: B905
+    return own(zip(*[iterate(each) for each in items], **named))  # noqa: B905
 
 
 def make_map(function: Any, *items: Any) -> object:
-    return map(callee(function), *[iterate(each) for each in items])
+    return own(map(callee(function), *[iterate(each) for each in items]))
 
 
 def make_filter(function: Any, items: Any) -> object:
-    return filter(callee(function) if function is not None else truth, iterate(items))
+    return own(filter(callee(function) if function is not None else truth, iterate(items)))
 
 
 def make_iterator(items: Any, *sentinel: Any) -> object:
     if sentinel:
-        return iter(callee(items), *sentinel)
-    return iter(iterate(items))
+        return own(iter(callee(items), *sentinel))
+    found = iter(iterate(items))
+    return found if found is items else own(found)
+
+
+def take_next(items: Any, *default: Any) -> object:
+    if not RUNTIME.is_elsewhere() and OBJECTS.is_known(items):
+        change_all(items)
+    return next(STANDARD.steered(items), *default)
 
 
 def reduce(function: Any, items: Any, *initial: Any) -> object:
@@ -415,18 +505,45 @@ def make_deep_copy(thing: Any, *memo: Any) -> object:
 def make_reversed(items: Any) -> object:
     kind = type(items)
     if shape_of(kind) == INDEXED and not is_own(kind, "__reversed__"):
-        return ReverseIterator(items)
-    return reversed(items_of(items))
+        return own(ReverseIterator(items))
+    return own(reversed(items_of(items)))
+
+
+# What operator.attrgetter and the like do
+
+
+def get_attributes(first: str, *others_and_thing: Any) -> object:
+    *others, thing = others_and_thing
+    found = [load_path(thing, path) for path in (first, *others)]
+    return tuple(found) if others else found[0]
+
+
+def load_path(thing: object, path: str) -> object:
+    for name in path.split("."):
+        thing = load_attribute(thing, name)
+    return thing
+
+
+def get_items(first: object, *others_and_thing: Any) -> object:
+    *others, container = others_and_thing
+    found = [load_item(container, key) for key in (first, *others)]
+    return tuple(found) if others else found[0]
+
+
+GETTERS: Final[dict[type, Callable[..., object]]] = {
+    operator.attrgetter: get_attributes,
+    operator.itemgetter: get_items,
+}
 
 
 READERS: Final = (
-    list, tuple, set, frozenset, dict, bytes, bytearray,
-    OrderedDict, Counter, deque, defaultdict,
+    list, tuple, set, frozenset, dict, bytes, bytearray, OrderedDict, Counter, deque, defaultdict,
+    bisect.bisect_left, bisect.bisect_right,
 )  # fmt: skip
 ORDERERS: Final = (sorted, min, max)
 SHOWERS: Final = (str, repr, print, format, ascii)
 HARMLESS: Final = {
-    isinstance, issubclass, id, hash, callable, next, abs, round, divmod, pow, chr, ord, bin, hex,
+    isinstance, issubclass, hash, callable, abs, round, divmod, pow, chr, ord, bin, hex,
     oct, globals, locals, open, input, __import__,
 }  # fmt: skip
 
@@ -435,6 +552,7 @@ BUILTINS: Final[dict[object, Callable[..., object]]] = {
     **{function: partial(call_ordering, function) for function in ORDERERS},
     **{function: partial(call_showing, function) for function in SHOWERS},
     len: length,
+    id: identify,
     enumerate: make_enumerate,
     zip: make_zip,
     map: make_map,
@@ -443,11 +561,12 @@ BUILTINS: Final[dict[object, Callable[..., object]]] = {
     any: any_true,
     all: all_true,
     sum: add_all,
-    itertools.chain.from_iterable: chain_all,
     functools.reduce: reduce,
     copy.copy: make_copy,
     copy.deepcopy: make_deep_copy,
     reversed: make_reversed,
+    next: take_next,
+    itertools.chain.from_iterable: make_chain,
     getattr: load_by_name,
     hasattr: has_attribute,
     setattr: store_attribute,
@@ -457,12 +576,14 @@ BUILTINS: Final[dict[object, Callable[..., object]]] = {
 
 def entered(manager: Any) -> Any:
     """What a `with` statement enters."""
-    return manager if RUNTIME.current is None else CALLS.steered(manager)
+    if RUNTIME.is_elsewhere() or type(manager) not in STANDARD.steered_types:
+        return manager
+    return STANDARD.steered(manager)
 
 
 def matched(subject: Any) -> Any:
     """What a `match` statement looks at."""
-    return subject if RUNTIME.current is None else stable(subject)
+    return subject if RUNTIME.is_elsewhere() else stable(subject)
 
 
 HOOKS: Final[dict[str, Callable[..., object]]] = {

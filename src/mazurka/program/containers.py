@@ -20,13 +20,18 @@ from mazurka.core.operation import (
     ITEM_READ,
     ITEM_SET,
     LENGTH,
+    NO_VIEW,
     READ_WHOLE,
+    footprint,
 )
+from mazurka.program.fields import read, write
 from mazurka.program.objects import (
+    ABSTRACT,
     ATOMS,
     ELEMENTS,
     INDEXED,
     KEYED,
+    MISSING,
     NO_CONTAINER,
     OBJECTS,
     WHOLE,
@@ -41,6 +46,7 @@ VIEWS: Final[dict[type, str]] = {  # and what gives them
     for name in ("keys", "values", "items")
 }
 OWN: Final[dict[type, dict[str, bool]]] = {}  # whether a class has its own version of a method
+INSTANT: Final = {list, set, dict, int, float, str, tuple, bytes, bool, deque}  # made in no time
 LIBRARY: Final = ("builtins", "collections", "array")
 SHOWN_BY: Final = ("__iter__", "__repr__", "__str__", "__format__", "__eq__", "__lt__")
 
@@ -67,21 +73,48 @@ def is_modelled(kind: type, name: str) -> bool:
     return shape_of(kind) != NO_CONTAINER and not is_own(kind, name)
 
 
+def use_opaque(thing: object, name: str) -> None:
+    """An operator is applied to an object whose class is neither rewritten nor modelled: it may
+    change all of the object."""
+    kind = type(thing)
+    if kind in ATOMS or kind in VIEWS or not OBJECTS.is_opaque(thing):
+        return
+    for base in kind.__mro__:
+        if name in base.__dict__:
+            if not OBJECTS.is_seen(base) and base.__module__ not in ABSTRACT:
+                OBJECTS.note_opaque(f"{base.__module__}.{base.__qualname__}.{name}", thing)
+                change_all(thing)
+            return
+
+
 # One step on a container
 
 
 def announce(kind: int, contents: Contents, item: int, key: object) -> None:
-    if not RUNTIME.repeats_on(kind, contents, item):
+    watcher = RUNTIME.watcher
+    if watcher is not None:
+        view = contents.look(kind, item, key) if kind < READ_WHOLE else NO_VIEW
+        RUNTIME.watch(watcher, contents, footprint(kind, item, view))
+    elif not RUNTIME.repeats_on(kind, contents, item):
         RUNTIME.perform(kind, contents, item, key)
 
 
 def read_all(container: object) -> None:
+    note_whole(container)
     contents = OBJECTS.contents_of(container)
     if contents is not None:
         announce(READ_WHOLE, contents, -1, None)
 
 
+def note_whole(container: object) -> None:
+    """What is done to all attributes of an object at once cannot be told for each of them."""
+    instance = OBJECTS.instance_with(container) if OBJECTS.dicts else None
+    if instance is not None:
+        OBJECTS.note_opaque("the use of __dict__ as a whole", instance)
+
+
 def change_all(container: object) -> None:
+    note_whole(container)
     contents = OBJECTS.contents_of(container)
     if contents is not None:
         announce(CHANGE_WHOLE, contents, -1, None)
@@ -95,6 +128,11 @@ def read_length(container: object) -> None:
 
 
 def read_item(container: object, key: object) -> None:
+    if OBJECTS.dicts and type(key) is str:
+        instance = OBJECTS.instance_with(container)
+        if instance is not None:
+            read(instance, key)
+            return
     contents = OBJECTS.contents_of(container)
     if contents is None:
         return
@@ -110,6 +148,11 @@ def read_item(container: object, key: object) -> None:
 
 def change_item(kind: int, container: object, key: object, value: object) -> None:
     """Set, insert or delete an item by its key."""
+    if OBJECTS.dicts and type(key) is str:
+        instance = OBJECTS.instance_with(container)
+        if instance is not None:
+            write(instance, key, MISSING if kind == ITEM_DELETE else value)
+            return
     contents = OBJECTS.contents_of(container)
     if contents is None:
         return
@@ -135,12 +178,25 @@ def label_of(contents: Contents) -> str:
 
 
 def load_item(container: Any, key: object) -> object:
-    if RUNTIME.current is None or not is_modelled(type(container), "__getitem__"):
+    if RUNTIME.is_elsewhere():
         return container[key]
+    if not is_modelled(type(container), "__getitem__"):
+        use_opaque(container, "__getitem__")
+        return container[key]
+    if isinstance(container, defaultdict):
+        return load_default(container, key)
     read_item(container, key)
-    if isinstance(container, defaultdict) and not dict.__contains__(container, key):
-        return missing_item(container, key)
     return container[key]
+
+
+def load_default(container: "defaultdict[object, object]", key: object) -> object:
+    if container.default_factory in INSTANT:  # what Python does without letting go of its lock
+        change_item(ITEM_INSERT, container, key, None)
+        value = container[key]
+        give(container, (value,))
+        return value
+    read_item(container, key)
+    return container[key] if dict.__contains__(container, key) else missing_item(container, key)
 
 
 def missing_item(container: "defaultdict[object, object]", key: object) -> object:
@@ -153,21 +209,27 @@ def missing_item(container: "defaultdict[object, object]", key: object) -> objec
 
 
 def store_item(container: Any, key: object, value: object) -> None:
-    if RUNTIME.current is not None and is_modelled(type(container), "__setitem__"):
-        if type(key) is slice:
-            value = items_of(value)
-        change_item(ITEM_SET, container, key, value)
+    if not RUNTIME.is_elsewhere():
+        if is_modelled(type(container), "__setitem__"):
+            if type(key) is slice:
+                value = items_of(value)
+            change_item(ITEM_SET, container, key, value)
+        else:
+            use_opaque(container, "__setitem__")
     container[key] = value
 
 
 def delete_item(container: Any, key: object) -> None:
-    if RUNTIME.current is not None and is_modelled(type(container), "__delitem__"):
-        change_item(ITEM_DELETE, container, key, None)
+    if not RUNTIME.is_elsewhere():
+        if is_modelled(type(container), "__delitem__"):
+            change_item(ITEM_DELETE, container, key, None)
+        else:
+            use_opaque(container, "__delitem__")
     del container[key]
 
 
 def contains(item: object, container: Any) -> bool:
-    if RUNTIME.current is not None:
+    if not RUNTIME.is_elsewhere():
         kind = type(container)
         if is_modelled(kind, "__contains__"):
             shape = shape_of(kind)
@@ -182,6 +244,8 @@ def contains(item: object, container: Any) -> bool:
                 read_item(owner, item)
             else:
                 read_all(owner)
+        else:
+            use_opaque(container, "__contains__")
     return item in container
 
 
@@ -194,11 +258,13 @@ def owner_of(view: object) -> object:
 
 
 def length(container: Any) -> int:
-    if RUNTIME.current is not None:
+    if not RUNTIME.is_elsewhere():
         if is_modelled(type(container), "__len__"):
             read_length(container)
         elif type(container) in VIEWS:
             read_length(owner_of(container))
+        else:
+            use_opaque(container, "__len__")
     return len(container)
 
 
@@ -210,7 +276,7 @@ def truth(value: Any) -> bool:
 
 def operand(value: Any) -> Any:
     """What is asked next whether it is true."""
-    if RUNTIME.current is not None and type(value) not in ATOMS:
+    if not RUNTIME.is_elsewhere() and type(value) not in ATOMS:
         kind = type(value)
         if is_modelled(kind, "__len__") and not is_own(kind, "__bool__"):
             read_length(value)
@@ -295,14 +361,14 @@ def items_of(value: Any) -> Any:
 
 def text(value: object) -> object:
     """What is to be formatted."""
-    if RUNTIME.current is None or type(value) in ATOMS:
+    if RUNTIME.is_elsewhere() or type(value) in ATOMS:
         return value
     return shown(value)
 
 
 def unpack(value: object) -> object:
     """What is to be unpacked: the items as they are now."""
-    if RUNTIME.current is None:
+    if RUNTIME.is_elsewhere():
         return value
     kind = type(value)
     if kind in VIEWS:
@@ -316,7 +382,7 @@ def unpack(value: object) -> object:
 
 
 def compare(function: Callable[[Any, Any], object], one: object, other: object) -> object:
-    if RUNTIME.current is None or type(one) in ATOMS or type(other) in ATOMS:
+    if RUNTIME.is_elsewhere() or type(one) in ATOMS or type(other) in ATOMS:
         return function(one, other)
     return function(stable(one), stable(other))
 
@@ -327,7 +393,7 @@ IN_PLACE: Final = {
 
 
 def operate(function: Callable[[Any, Any], object], one: object, other: object) -> object:
-    if RUNTIME.current is None or (type(one) in ATOMS and type(other) in ATOMS):
+    if RUNTIME.is_elsewhere() or (type(one) in ATOMS and type(other) in ATOMS):
         return function(one, other)
     kind = type(one)
     if kind is str or kind is bytes:
@@ -368,7 +434,7 @@ class IndexIterator:
         container = self.container
         if container is None:
             raise StopIteration
-        if RUNTIME.current is not None:
+        if not RUNTIME.is_elsewhere():
             read_item(container, self.index)
         if self.index >= len(container):
             self.container = None
@@ -392,7 +458,7 @@ class ReverseIterator:
         container = self.container
         if self.index < 0:
             raise StopIteration
-        if RUNTIME.current is not None:
+        if not RUNTIME.is_elsewhere():
             read_item(container, self.index)
         if self.index >= len(container):
             self.index = -1
@@ -416,14 +482,14 @@ class StepwiseIterator:
         return self
 
     def __next__(self) -> object:
-        if RUNTIME.current is not None:
+        if not RUNTIME.is_elsewhere():
             self.look(self.owner)
         return next(self.items)
 
 
 def iterate(value: Any) -> Any:
     """What a loop goes through."""
-    if RUNTIME.current is None:
+    if RUNTIME.is_elsewhere():
         return value
     kind = type(value)
     if kind in VIEWS:
@@ -431,6 +497,7 @@ def iterate(value: Any) -> Any:
         return StepwiseIterator(owner_of(value), look, value)
     shape = shape_of(kind)
     if shape == NO_CONTAINER or is_own(kind, "__iter__"):
+        use_opaque(value, "__iter__")
         return value
     if shape == INDEXED:
         return IndexIterator(value)
@@ -475,6 +542,9 @@ def call_method(function: Callable[..., Any], *arguments: Any, **named: Any) -> 
     container = cast(Any, function).__self__
     name = cast(Any, function).__name__
     if name in SPECIAL:
+        if is_own(type(container), name):
+            announce_special(container, name, arguments)
+            return function(*arguments)
         return SPECIAL[name](container, *arguments)
     shape = shape_of(type(container))
     is_sequence = shape == INDEXED or shape == WHOLE
@@ -486,6 +556,20 @@ def call_method(function: Callable[..., Any], *arguments: Any, **named: Any) -> 
     give(container, tuple(named.values()))
     announce_method(container, name, arguments)
     return function(*arguments, **named)
+
+
+def announce_special(container: object, name: str, arguments: tuple[object, ...]) -> None:
+    """A class that overrides a special method calls the one that it has overridden."""
+    if name == "__getitem__":
+        read_item(container, arguments[0])
+    elif name == "__setitem__":
+        change_item(ITEM_SET, container, arguments[0], arguments[1])
+    elif name == "__delitem__":
+        change_item(ITEM_DELETE, container, arguments[0], None)
+    elif name == "__len__":
+        read_length(container)
+    else:
+        read_all(container)
 
 
 def find(container: Any, name: str, arguments: tuple[Any, ...]) -> object:

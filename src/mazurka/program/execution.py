@@ -6,8 +6,10 @@ from mazurka.core.event import Event
 from mazurka.core.execution import BLOCKED, COMPLETE, REDUNDANT, Execution
 from mazurka.core.operation import CHOOSE, JOIN, NONE, UNKNOWN, may_block, mode_when_enabled
 from mazurka.core.result import Failure, MazurkaError, NamedStep, Schedule
-from mazurka.program.account import account_of, account_of_change
+from mazurka.program.account import account_of, account_of_change, race_to_tell
+from mazurka.program.race_detector import Race
 from mazurka.program.runtime import INTERRUPTED, NOTHING, RUNTIME, Stuck
+from mazurka.program.source import place
 from mazurka.program.thread import Thread
 
 
@@ -20,14 +22,23 @@ class PythonExecution(Execution):
         independent_adds: bool,
         max_events: int,
         record_enabled: bool,
+        watches_races: bool = False,
     ) -> None:
         super().__init__()
-        RUNTIME.prepare(program, independent_adds, max_events, record_enabled)
+        RUNTIME.prepare(program, independent_adds, max_events, record_enabled, watches_races)
         self.events = RUNTIME.events
+        self.setup: Callable[[], object] | None = None  # called before each run
+        self.reset: Callable[[], object] | None = None  # and after it
 
     def run(self, keep: int, path: list[Event], sleep: list[Event]) -> None:
         RUNTIME.guide = self.guide
-        RUNTIME.run(keep, path, sleep)
+        if self.setup is not None:
+            self.setup()
+        try:
+            RUNTIME.run(keep, path, sleep)
+        finally:
+            if self.reset is not None:
+                self.reset()
         self.conclude()
 
     def follow(self, schedule: Schedule) -> None:
@@ -47,6 +58,7 @@ class PythonExecution(Execution):
         self.waiting = []
         self.sleeping = []
         self.status = COMPLETE
+        self.race = race_in_words(race_to_tell())
         if RUNTIME.stopped != NOTHING:
             self.status = BLOCKED
             self.failed = True
@@ -67,16 +79,20 @@ class PythonExecution(Execution):
         self.failed = RUNTIME.first_failed is not None
         if asleep:
             self.status = REDUNDANT
+            self.race = None  # another execution has it, too
         elif assumed:
             self.status = BLOCKED
         elif stuck:
             self.status = BLOCKED
             self.failed = True
+        if self.race is not None:
+            self.failed = True
 
     def failure(self) -> Failure:
         """What went wrong. The run is repeated first: the names of objects are those of the run in
-        which they were first met, and this may be another one."""
-        if RUNTIME.stopped == NOTHING and self.status != REDUNDANT:
+        which they were first met, and this may be another one; and the lines of a data race are
+        not known yet."""
+        if self.race is not None or (RUNTIME.stopped == NOTHING and self.status != REDUNDANT):
             RUNTIME.refreshing = True
             first = self.ending()
             try:
@@ -89,6 +105,8 @@ class PythonExecution(Execution):
         return account_of(self)
 
     def ending(self) -> str:
+        if self.race is not None:
+            return "a data race"
         failed = RUNTIME.first_failed
         if failed is not None and failed.exception is not None:
             return f"{type(failed.exception).__name__} in thread {failed.name}"
@@ -145,6 +163,15 @@ def plain(outcome: object) -> str:
     if isinstance(outcome, (tuple, list)):
         return "(" + ", ".join([plain(part) for part in outcome]) + ")"
     return f"an object ({type(outcome).__name__})"
+
+
+def race_in_words(race: Race | None) -> str | None:
+    """A data race in words that are the same for all races of the same lines."""
+    if race is None:
+        return None
+    places = [place(access.code, access.instruction) for access in (race.first, race.second)]
+    lines = sorted([f"{file}:{line}" for file, line in places])
+    return f"{RUNTIME.locations[race.location].label}, {lines[0]} and {lines[1]}"
 
 
 def operation_before(thread: Thread) -> Event:

@@ -1,19 +1,27 @@
 """Accesses to attributes, global variables and closure variables, as rewritten code makes them.
 
-Each of these waits for its turn, then does what Python would do, all in one step.
+Each of these waits for its turn, then does what Python would do, all in one step; or, if only
+synchronisation is steps, is watched and done at once.
 """
 
 import _thread
 import builtins
 from collections.abc import Callable
-from types import CellType, FunctionType, MemberDescriptorType, ModuleType
+from functools import cached_property
+from types import (
+    CellType,
+    FunctionType,
+    MemberDescriptorType,
+    ModuleType,
+    WrapperDescriptorType,
+)
 from typing import Any, Final, cast
 
-from mazurka.core.operation import LOAD, STORE
+from mazurka.core.operation import ALL, LOAD, NONE, READ, STORE, WRITE
 from mazurka.program.objects import MISSING, OBJECTS, VALUE, is_memory, present_value
 from mazurka.program.runtime import RUNTIME
 from mazurka.program.source import here
-from mazurka.program.thread import Cell
+from mazurka.program.thread import Cell, itself
 
 # How an attribute of the instances of a class is found.
 NATIVE: Final = 1  # nobody changes it, or its own code does
@@ -22,22 +30,27 @@ CLASS_LEVEL: Final = 3  # in the class, unless the instance has one of its own
 OF_CLASS: Final = 4  # the object is itself a class
 OF_MODULE: Final = 5
 OF_LOCAL: Final = 6  # of a threading.local
+INSTANCE_DICT: Final = 8  # the __dict__ that all of them are in
+CACHED: Final = 7  # in the instance, once a functools.cached_property has put it there
 
 WAYS: Final[dict[type, dict[str, int]]] = {}
 
 
-class Locals:
-    """Where the values of a threading.local are."""
+class Standard:
+    """What is known of objects of the standard library."""
 
     def __init__(self) -> None:
+        # Where the values of a threading.local are.
         self.namespace_of: Callable[[object], dict[str, Any] | None] = no_namespace
+        self.steered: Callable[[Any], Any] = itself  # the model of a lock, say
+        self.steered_types: set[type] = set()  # of objects that may have one
 
 
 def no_namespace(_: object) -> dict[str, Any] | None:
     return None
 
 
-LOCALS: Final = Locals()
+STANDARD: Final = Standard()
 REAL_LOCAL: Final = _thread._local
 
 
@@ -72,6 +85,10 @@ def way_to(kind: type, name: str) -> int:
 def find_way(kind: type, name: str) -> int:
     if issubclass(kind, REAL_LOCAL):
         return OF_LOCAL
+    if isinstance(class_attribute(kind, name), cached_property):
+        return CACHED
+    if name == "__dict__" and is_memory(kind) and not issubclass(kind, (type, ModuleType)):
+        return INSTANCE_DICT
     is_named = name in CHANGEABLE.names
     if not is_named and not CHANGEABLE.others:
         return NATIVE
@@ -83,7 +100,7 @@ def find_way(kind: type, name: str) -> int:
         return OF_CLASS
     if kind.__module__.startswith("mazurka."):
         return NATIVE
-    if not is_memory(kind) or kind.__getattribute__ is not object.__getattribute__:
+    if not is_memory(kind) or not is_pythons_own(kind.__getattribute__):
         return NATIVE
     found = class_attribute(kind, name)
     if found is MISSING or isinstance(found, MemberDescriptorType):
@@ -93,9 +110,14 @@ def find_way(kind: type, name: str) -> int:
     return CLASS_LEVEL if is_named or not hasattr(type(found), "__get__") else NATIVE
 
 
+def is_pythons_own(method: object) -> bool:
+    """Whether a class has got a special method from a class of C, not from the user's."""
+    return type(method) is WrapperDescriptorType
+
+
 def is_plain(way: int) -> bool:
     """Whether an attribute is kept in the instance."""
-    return way == FIELD or way == CLASS_LEVEL
+    return way == FIELD or way == CLASS_LEVEL or way == CACHED
 
 
 def class_attribute(kind: type, name: str) -> object:
@@ -113,7 +135,10 @@ def read(thing: object, name: str) -> None:
 
 
 def read_cell(cell: Cell) -> None:
-    if not RUNTIME.repeats(LOAD, cell):
+    watcher = RUNTIME.watcher
+    if watcher is not None:
+        RUNTIME.watch(watcher, cell, (READ, NONE, ALL))
+    elif not RUNTIME.repeats(LOAD, cell):
         RUNTIME.perform(LOAD, cell, None, None)
 
 
@@ -127,7 +152,10 @@ def write(thing: object, name: str, value: object) -> None:
 
 
 def write_cell(cell: Cell, value: object) -> None:
-    if RUNTIME.repeats(STORE, cell):
+    watcher = RUNTIME.watcher
+    if watcher is not None:
+        RUNTIME.watch(watcher, cell, (WRITE, NONE, ALL))
+    elif RUNTIME.repeats(STORE, cell):
         cell.value = value
     else:
         RUNTIME.perform(STORE, cell, value, None)
@@ -137,7 +165,7 @@ def write_cell(cell: Cell, value: object) -> None:
 
 
 def load_attribute(thing: object, name: str) -> object:
-    if RUNTIME.current is None:
+    if RUNTIME.is_elsewhere():
         return getattr(thing, name)
     way = way_to(type(thing), name)
     if way == FIELD:
@@ -146,20 +174,56 @@ def load_attribute(thing: object, name: str) -> object:
         return load_class_level(thing, name)
     elif way == OF_CLASS:
         return load_from_class(cast(type, thing), name)
-    elif way == OF_MODULE and OBJECTS.is_shared(cast(ModuleType, thing).__dict__):
-        read(cast(ModuleType, thing).__dict__, name)
+    elif way == OF_MODULE:
+        read_in_module(cast(ModuleType, thing).__dict__, name)
     elif way == OF_LOCAL:
         return load_local(thing, name)
+    elif way == CACHED:
+        return load_cached(thing, name)
+    elif way == INSTANCE_DICT:
+        return OBJECTS.dict_of(thing)
     return getattr(thing, name)
 
 
+def read_in_module(namespace: dict[str, object], name: str) -> None:
+    """Functions and classes are not replaced by code that does not even name them."""
+    if OBJECTS.is_shared(namespace) and (
+        name in CHANGEABLE.names or not isinstance(namespace.get(name), (FunctionType, type))
+    ):
+        read(namespace, name)
+
+
 def load_local(thing: object, name: str) -> object:
-    namespace = LOCALS.namespace_of(thing)
+    namespace = STANDARD.namespace_of(thing)
     if namespace is None or class_attribute(type(thing), name) is not MISSING:
         return getattr(thing, name)
     if name not in namespace:
         raise AttributeError(f"{type(thing).__name__!r} object has no attribute {name!r}")
     return namespace[name]
+
+
+def load_cached(thing: object, name: str) -> object:
+    """What a cached_property does: it looks whether the instance has a value. Before Python 3.12 it
+    had a lock, and looked again once it had got that."""
+    read(thing, name)
+    own = present_value(thing, name)
+    if own is not MISSING:
+        return own
+    attribute = cast(Any, class_attribute(type(thing), name))
+    lock = STANDARD.steered(getattr(attribute, "lock", None))
+    if lock is None:
+        return compute(thing, name, attribute.func)
+    with lock:
+        read(thing, name)
+        own = present_value(thing, name)
+        return own if own is not MISSING else compute(thing, name, attribute.func)
+
+
+def compute(thing: Any, name: str, function: Callable[..., object]) -> object:
+    value = function(thing)
+    write(thing, name, value)
+    thing.__dict__[name] = value
+    return value
 
 
 def load_class_level(thing: object, name: str) -> object:
@@ -193,19 +257,19 @@ def read_in_classes(kind: type, name: str) -> Any:
 
 
 def store_attribute(thing: object, name: str, value: object) -> None:
-    if RUNTIME.current is None:
+    if RUNTIME.is_elsewhere():
         setattr(thing, name, value)
         return
     kind = type(thing)
     way = way_to(kind, name)
     if way == OF_LOCAL:
-        namespace = LOCALS.namespace_of(thing)
+        namespace = STANDARD.namespace_of(thing)
         if namespace is not None:
             namespace[name] = value
             return
     if way == OF_MODULE and OBJECTS.is_shared(cast(ModuleType, thing).__dict__):
         write(cast(ModuleType, thing).__dict__, name, value)
-    elif way == OF_CLASS or (is_plain(way) and kind.__setattr__ is object.__setattr__):
+    elif way == OF_CLASS or (is_plain(way) and is_pythons_own(kind.__setattr__)):
         write(thing, name, value)
     setattr(thing, name, value)
     if way == OF_CLASS:
@@ -214,20 +278,20 @@ def store_attribute(thing: object, name: str, value: object) -> None:
 
 def store_plainly(thing: object, name: str, value: object) -> None:
     """What object.__setattr__ does."""
-    if RUNTIME.current is not None and is_plain(way_to(type(thing), name)):
+    if not RUNTIME.is_elsewhere() and is_plain(way_to(type(thing), name)):
         write(thing, name, value)
     object.__setattr__(thing, name, value)
 
 
 def delete_plainly(thing: object, name: str) -> None:
-    if RUNTIME.current is not None and is_plain(way_to(type(thing), name)):
+    if not RUNTIME.is_elsewhere() and is_plain(way_to(type(thing), name)):
         write(thing, name, MISSING)
     object.__delattr__(thing, name)
 
 
 def load_plainly(thing: object, name: str) -> object:
     """What object.__getattribute__ does."""
-    if RUNTIME.current is not None and (
+    if not RUNTIME.is_elsewhere() and (
         name in getattr(thing, "__dict__", ()) or class_attribute(type(thing), name) is MISSING
     ):
         read(thing, name)
@@ -235,17 +299,17 @@ def load_plainly(thing: object, name: str) -> object:
 
 
 def delete_attribute(thing: object, name: str) -> None:
-    if RUNTIME.current is not None:
+    if not RUNTIME.is_elsewhere():
         kind = type(thing)
         way = way_to(kind, name)
         if way == OF_LOCAL:
-            namespace = LOCALS.namespace_of(thing)
+            namespace = STANDARD.namespace_of(thing)
             if namespace is not None and name in namespace:
                 del namespace[name]
                 return
         if way == OF_MODULE and OBJECTS.is_shared(cast(ModuleType, thing).__dict__):
             write(cast(ModuleType, thing).__dict__, name, MISSING)
-        elif way == OF_CLASS or (is_plain(way) and kind.__delattr__ is object.__delattr__):
+        elif way == OF_CLASS or (is_plain(way) and is_pythons_own(kind.__delattr__)):
             write(thing, name, MISSING)
             WAYS.clear()
     delattr(thing, name)
@@ -276,7 +340,7 @@ def global_cell(namespace: dict[str, object], name: str) -> GlobalVariable:
 
 
 def load_global(variable: GlobalVariable) -> object:
-    if RUNTIME.current is not None:
+    if not RUNTIME.is_elsewhere():
         read_cell(variable.place())
     value = variable.namespace.get(variable.name, MISSING)
     if value is MISSING:
@@ -287,7 +351,7 @@ def load_global(variable: GlobalVariable) -> object:
 
 
 def store_global(variable: GlobalVariable, value: object) -> None:
-    if RUNTIME.current is not None:
+    if not RUNTIME.is_elsewhere():
         OBJECTS.share(value, variable.name)
         write_cell(variable.place(), value)
         OBJECTS.save_field(variable.namespace, variable.name)
@@ -295,7 +359,7 @@ def store_global(variable: GlobalVariable, value: object) -> None:
 
 
 def delete_global(variable: GlobalVariable) -> None:
-    if RUNTIME.current is not None:
+    if not RUNTIME.is_elsewhere():
         write_cell(variable.place(), MISSING)
         OBJECTS.save_field(variable.namespace, variable.name)
     if variable.name not in variable.namespace:
@@ -320,7 +384,7 @@ def closure_cell(function: FunctionType, name: str) -> ClosureVariable:
 
 
 def load_closure(variable: ClosureVariable) -> object:
-    if RUNTIME.current is not None:
+    if not RUNTIME.is_elsewhere():
         read(variable.holder, VALUE)
     try:
         return variable.holder.cell_contents
@@ -329,13 +393,13 @@ def load_closure(variable: ClosureVariable) -> object:
 
 
 def store_closure(variable: ClosureVariable, value: object) -> None:
-    if RUNTIME.current is not None:
+    if not RUNTIME.is_elsewhere():
         write(variable.holder, VALUE, value)
     variable.holder.cell_contents = value
 
 
 def delete_closure(variable: ClosureVariable) -> None:
-    if RUNTIME.current is not None:
+    if not RUNTIME.is_elsewhere():
         write(variable.holder, VALUE, MISSING)
     try:
         del variable.holder.cell_contents

@@ -9,11 +9,13 @@ before the execution, and outlives it, keeps its identity; what an execution cha
 
 from array import array
 from collections import OrderedDict, deque
-from functools import partial
+from functools import lru_cache, partial
+from hashlib import blake2b
 from threading import Thread
 from types import (
     BuiltinFunctionType,
     CellType,
+    CoroutineType,
     FunctionType,
     GeneratorType,
     GetSetDescriptorType,
@@ -36,6 +38,7 @@ ELEMENTS: Final = 3  # sets
 WHOLE: Final = 4  # deques: their items move whenever one is taken or put in front
 
 MISSING: Final = object()
+FIRST_NUMBER: Final = 1 << 56  # what is given for an id is never an address
 VALUE: Final = "="  # the one field of the cell of a closure variable
 
 # What has nothing in it that could change or be shared.
@@ -44,6 +47,21 @@ ATOMS: Final[set[type]] = {
     type(NotImplemented), BuiltinFunctionType, ModuleType, MemberDescriptorType,
     GetSetDescriptorType, property,
 }  # fmt: skip
+
+
+LruCache: Final = type(lru_cache(lambda: None))
+CACHE: Final = "(cache)"  # where a cached function keeps what stands for its cache
+CALL_COUNT: Final = "(calls)"  # and how often it was called
+
+
+# Modules whose objects do not change, or nobody minds if they do.
+HARMLESS: Final = {
+    "builtins", "concurrent", "datetime", "decimal", "enum", "fractions", "functools", "inspect",
+    "logging", "operator", "pathlib", "re", "types", "typing", "uuid", "warnings",
+}  # fmt: skip
+
+
+ABSTRACT: Final = ("abc", "builtins", "collections.abc", "typing")  # their methods call others
 
 
 class Misjudged(Exception):
@@ -60,6 +78,7 @@ class Record:
         self.fields: dict[str, Cell] = {}
         self.contents: Contents | None = None
         self.site: tuple[object, int] = (None, 0)  # where it was first used
+        self.number = 0  # its id, if somebody has asked for that
 
 
 SHARED: Final = -1
@@ -78,17 +97,18 @@ class Contents(Cell):
         if kind < FIRST_ON_PARTS:
             return NO_VIEW
         shape = self.shape
+        if shape == NO_CONTAINER:  # an object of which nothing is known
+            return View(0, False, None)
+        length = plain_length(self.value)
         if shape == INDEXED or shape == WHOLE or kind == LENGTH:
-            return View(len(cast(Any, self.value)), False, None)
+            return View(length, False, None)
+        if kind == CHANGE_WHOLE:
+            return View(length, False, {self.number_of(each) for each in plain_items(self.value)})
         if shape == KEYED:
             mapping = cast(dict[object, object], self.value)
-            if kind == CHANGE_WHOLE:
-                return View(len(mapping), False, {self.number_of(each) for each in mapping})
-            return View(len(mapping), item >= 0 and key in mapping, None)
+            return View(length, item >= 0 and dict.__contains__(mapping, key), None)
         elements = cast(set[object], self.value)
-        if kind == CHANGE_WHOLE:
-            return View(len(elements), False, {self.number_of(each) for each in elements})
-        return View(len(elements), item >= 0 and key in elements, None)
+        return View(length, item >= 0 and set.__contains__(elements, key), None)
 
     def number_of(self, key: object) -> int:
         """The number of an item by its key; -1 for a key that cannot be told from others, as its
@@ -113,7 +133,7 @@ def name_of_key(key: object) -> object:
     if kind in ATOMS:
         return key
     if kind is tuple:
-        parts = [name_of_key(part) for part in cast(tuple[object, ...], key)]
+        parts = [name_of_key(part) for part in cast(Any, key)]
         return None if any(part is None for part in parts) else tuple(parts)
     if kind.__hash__ is object.__hash__ and kind.__eq__ is object.__eq__:
         return ("object", OBJECTS.record_of(key).identity.name)
@@ -130,6 +150,10 @@ class Objects(Memory):
         self.sites: set[tuple[object, int]] = set()  # what is first used there is shared
         self.classes: dict[str, Identity] = {}  # by their names: those made in executions
         self.modules: set[str] = set()  # whose code is rewritten
+        # The dicts of objects that code got hold of, by address, with the objects.
+        self.dicts: dict[int, tuple[object, object]] = {}
+        self.opaque: dict[str, set[str]] = {}  # what was used, and which of it is not rewritten
+        self.cached: list[Any] = []  # functions with functools.lru_cache that are outside
         self.rooting = False  # whether what is found now is outside
         # Of outside objects, to be put back: by address and attribute, "" for the items.
         self.changes: dict[tuple[int, str], tuple[object, object]] = {}
@@ -147,6 +171,10 @@ class Objects(Memory):
 
     def let_go(self) -> None:
         """The check is over."""
+        for function in self.cached:
+            function.__dict__.pop(CACHE, None)
+            function.__dict__.pop(CALL_COUNT, None)
+        self.cached = []
         self.outside = {}
         self.sites = set()
         self.modules = set()
@@ -157,6 +185,9 @@ class Objects(Memory):
             self.put_back()
         self.before = self.here
         self.here = {}
+        self.dicts = {}
+        for function in self.cached:
+            function.cache_clear()  # it may be called by code that is not rewritten
 
     # Who is who
 
@@ -193,13 +224,20 @@ class Objects(Memory):
         first used at the same place are taken for shared from the start, in a new search."""
         thread = RUNTIME.current
         if thread is not None and thread.id != record.owner:
-            self.sites.add(record.site)
+            code, instruction = record.site
+            # Python 3.11 calls with two instructions, but skips the second one when it is warm.
+            for near in (instruction - 4, instruction, instruction + 4):
+                self.sites.add((code, near))
             self.stop_search()
 
     def found_outside(self, thing: object, earlier: Record) -> Record:
         """An object of the execution before: it was there all the time."""
         label = earlier.identity.label or type(thing).__name__
-        self.add_root(thing, label)
+        self.rooting = True
+        try:
+            self.publish(Record(thing, OUTSIDE), label)
+        finally:
+            self.rooting = False
         self.stop_search()
         return self.outside[id(thing)]
 
@@ -256,6 +294,8 @@ class Objects(Memory):
             record.owner = OUTSIDE
             record.identity = Identity(f"outside@{label}#{len(self.outside) + 1}", label)
             self.outside[id(thing)] = record
+            if type(thing) is LruCache:
+                self.cached.append(thing)
             if shape_of(type(thing)) == ELEMENTS:  # as it will be when it is put back
                 fill_set(cast(set[Any], thing), list(cast(set[Any], thing)))
         else:
@@ -267,6 +307,8 @@ class Objects(Memory):
             if order == len(thread.identities):
                 thread.identities.append(Identity(f"{thread.name}@{order + 1}", label))
             record.identity = thread.identities[order]
+            if RUNTIME.refreshing and record.identity.label != label:
+                relabel(record.identity, label)
             self.here[id(thing)] = record
         self.share_parts(thing, label)
 
@@ -276,9 +318,11 @@ class Objects(Memory):
         """An object is put where other threads may find it."""
         kind = type(thing)
         if kind in ATOMS:
+            if kind is BuiltinFunctionType:  # maybe a method
+                self.share(cast(Any, thing).__self__, "")
             return
         if kind is tuple or kind is frozenset:
-            for part in cast(tuple[object, ...], thing):
+            for part in cast(Any, thing):
                 self.share(part, label)
         elif kind is FunctionType:
             self.share_closure(cast(FunctionType, thing))
@@ -289,7 +333,14 @@ class Objects(Memory):
             call = cast("partial[object]", thing)
             self.share((call.func, call.args, tuple(call.keywords.values())), "")
         elif kind is GeneratorType:
-            frame = cast(GeneratorType[object, object, object], thing).gi_frame
+            frame = cast(Any, thing).gi_frame
+            if frame is not None:
+                self.share(tuple(frame.f_locals.values()), "")
+        elif kind is LruCache:
+            cache_of(thing)
+            self.share_memory(thing, label)
+        elif kind is CoroutineType:
+            frame = cast(Any, thing).cr_frame
             if frame is not None:
                 self.share(tuple(frame.f_locals.values()), "")
         elif kind is CellType or is_memory(kind):
@@ -313,9 +364,8 @@ class Objects(Memory):
     def share_closure(self, function: FunctionType) -> None:
         closure = function.__closure__
         if closure is not None:
-            ours = str(function.__module__).startswith(
-                "mazurka."
-            )  # what it says is not the user's word
+            # What our own functions call it is not the user's word. (A module may be None.)
+            ours = str(cast(Any, function).__module__).startswith("mazurka.")
             for name, cell in zip(function.__code__.co_freevars, closure, strict=True):
                 self.share(cell, "" if ours else name)
         if function.__defaults__ is not None:
@@ -332,9 +382,9 @@ class Objects(Memory):
                 self.share(key, "")
                 self.share(value, label)
         elif shape != NO_CONTAINER:
-            for value in list(cast(list[object], thing)):
+            for value in plain_items(thing):
                 self.share(value, label)
-        if self.rooting and not self.is_seen(type(thing)):
+        if self.rooting and not self.is_seen(type(thing)) and type(thing) is not LruCache:
             return  # what hangs on it is found when it is used
         own = getattr(thing, "__dict__", None)
         if own is not None:
@@ -347,9 +397,56 @@ class Objects(Memory):
         record = self.here.get(id(thing)) or self.outside.get(id(thing))
         return record is not None and record.owner < 0
 
+    def dict_of(self, thing: Any) -> object:
+        own = thing.__dict__
+        if self.is_shared(thing):
+            self.dicts[id(own)] = own, thing
+        return own
+
+    def instance_with(self, container: object) -> object:
+        """The object whose attributes are the items of a dict, if threads share it."""
+        found = self.dicts.get(id(container))
+        return None if found is None else found[1]
+
+    def is_known(self, thing: object) -> bool:
+        return id(thing) in self.here or id(thing) in self.outside
+
+    def is_opaque(self, thing: object) -> bool:
+        """Whether an object is shared, but what its class does to it is not seen."""
+        kind = type(thing)
+        return (
+            self.is_shared(thing)
+            and shape_of(kind) == NO_CONTAINER
+            and kind is not LruCache
+            and kind.__module__.partition(".")[0] not in HARMLESS
+            and not isinstance(thing, (type, Thread))
+        )
+
+    def note_opaque(self, name: str, thing: object) -> None:
+        label = self.record_of(thing).identity.label
+        self.opaque.setdefault(name, set()).add(label)
+
+    def number_of(self, thing: object) -> int:
+        """The id of an object. Addresses differ from one execution to the next; this does not."""
+        record = self.record_of(thing)
+        if record.owner == OUTSIDE:
+            return id(thing)
+        if record.number == 0:
+            name = record.identity.name
+            if record.owner >= 0:
+                thread = RUNTIME.threads[record.owner]
+                thread.numbered += 1
+                name = f"{thread.name}!{thread.numbered}"
+            record.number = FIRST_NUMBER + number_from(name)
+        return record.number
+
     def is_seen(self, kind: type) -> bool:
         """Whether a class belongs to rewritten code."""
         return kind.__module__ in self.modules
+
+    def is_all_seen(self, kind: type) -> bool:
+        """The same for all that it inherits, too."""
+        return all(self.is_seen(base) or base.__module__ in ABSTRACT for base in kind.__mro__)
 
     # Places
 
@@ -372,8 +469,7 @@ class Objects(Memory):
     def field_location(self, identity: Identity, name: str) -> int:
         location = identity.fields.get(name, -1)
         if location < 0:
-            label = identity.label if name == VALUE else f"{identity.label}.{name}".lstrip(".")
-            location = new_location(f"{identity.name}.{name}", label)
+            location = new_location(f"{identity.name}.{name}", identity, name)
             identity.fields[name] = location
         return location
 
@@ -387,7 +483,7 @@ class Objects(Memory):
             contents = Contents(container, shape_of(type(container)))
             identity = record.identity
             if identity.contents < 0:
-                identity.contents = new_location(identity.name, identity.label)
+                identity.contents = new_location(identity.name, identity, "")
             contents.location = identity.contents
             contents.known = RUNTIME.locations[contents.location]
             record.contents = contents
@@ -404,12 +500,14 @@ class Objects(Memory):
 
     def save_contents(self, container: object) -> None:
         """The items of a container are about to be changed."""
+        if shape_of(type(container)) == NO_CONTAINER:
+            return  # it cannot be helped
         key = (id(container), "")
         if self.record_of(container).owner == OUTSIDE and key not in self.changes:
             if shape_of(type(container)) == KEYED:
                 items: object = list(dict.items(cast(dict[object, object], container)))
             else:
-                items = list(cast(list[object], container))
+                items = plain_items(container)
             self.changes[key] = (container, items)
 
     def put_back(self) -> None:
@@ -423,12 +521,60 @@ class Objects(Memory):
                 put_back_contents(cast(Any, thing), cast(list[Any], value))
 
 
+def label_of_field(identity: Identity, name: str) -> str:
+    return identity.label if name == VALUE else f"{identity.label}.{name}".strip(".")
+
+
+def relabel(identity: Identity, label: str) -> None:
+    """What a thread gives away first, say, depends on the execution: call it what it is in this
+    one."""
+    identity.label = label
+    for name, location in identity.fields.items():
+        RUNTIME.locations[location].label = label_of_field(identity, name)
+    if identity.contents >= 0:
+        RUNTIME.locations[identity.contents].label = label
+
+
+def plain_length(container: object) -> int:
+    """The length of a container, whatever its class says."""
+    if isinstance(container, dict):
+        return dict.__len__(container)
+    if isinstance(container, list):
+        return list.__len__(container)
+    for kind in CONTAINERS:
+        if isinstance(container, kind):
+            length: int = kind.__len__(container)
+            return length
+    raise AssertionError("it is none of the containers")
+
+
+def plain_items(container: object) -> list[object]:
+    """The items of a container, or its keys, whatever its class says."""
+    for kind in CONTAINERS:
+        if isinstance(container, kind):
+            return list(kind.__iter__(container))
+    raise AssertionError("it is none of the containers")
+
+
+def number_from(name: str) -> int:
+    return int.from_bytes(blake2b(name.encode(), digest_size=6).digest(), "little")
+
+
+def cache_of(function: Any) -> dict[object, object]:
+    """What stands for the cache of a function with functools.lru_cache."""
+    cache: dict[object, object] = function.__dict__.setdefault(CACHE, {})
+    return cache
+
+
 def name_of_class(kind: type) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-def new_location(name: str, label: str) -> int:
-    RUNTIME.locations.append(Location(name, label, "", -1))
+def new_location(name: str, owner: Identity, field: str) -> int:
+    location = Location(name, label_of_field(owner, field), "", -1)
+    location.owner = owner
+    location.field = "" if field == VALUE else field  # a closure variable is what its field is
+    RUNTIME.locations.append(location)
     return len(RUNTIME.locations) - 1
 
 
@@ -507,6 +653,7 @@ def rebuilt(container: Any, items: list[Any]) -> Any:
     return bytearray(items)
 
 
+CONTAINERS: Final[tuple[Any, ...]] = (dict, list, set, deque, bytearray, array)
 SHAPES: Final[dict[type, int]] = {}
 SLOTS: Final[dict[type, tuple[str, ...]]] = {}
 MEMORY: Final[dict[type, bool]] = {}

@@ -5,6 +5,7 @@ is and switches straight to that thread's greenlet; it comes back when its own t
 performs the operation. There is one runtime in a process, and one execution at a time.
 """
 
+from _thread import get_ident
 from collections.abc import Callable
 from contextvars import Context, copy_context
 from typing import Any, Final, cast
@@ -48,15 +49,17 @@ from mazurka.core.operation import (
     outcome,
 )
 from mazurka.core.result import MazurkaError
+from mazurka.program.race_detector import RaceDetector
 from mazurka.program.registry import Registry
 from mazurka.program.source import here, users_frame
-from mazurka.program.thread import NOWHERE, Cell, Thread, do_nothing
+from mazurka.program.thread import NOWHERE, Cell, Thread, do_nothing, itself
 
 # What stopped a run before its threads did.
 NOTHING: Final = 0
 DIVERGED: Final = 1
 TOO_LONG: Final = 2
 INTERRUPTED: Final = 3
+POLLING: Final = 4
 
 # What the try operations give when they do not succeed.
 FAILED: Final = object()
@@ -109,7 +112,10 @@ class Runtime(Registry):
         super().__init__()
         self.current: Thread | None = None  # the running thread; None outside an execution
         self.epoch = 0
+        self.explorer = 0  # the OS thread that runs all executions
+        self.crowded = False  # whether there are others that may run the same code
         self.at_begin: Callable[..., object] = do_nothing  # called before each execution
+        self.callee: Callable[..., Any] = itself  # what to call in place of a thread's function
         self.hub: Any = None  # the greenlet of the search; None when nothing is explored
         self.resume_hub: Any = None
         self.program: Callable[..., object] = do_nothing
@@ -117,12 +123,14 @@ class Runtime(Registry):
         self.independent_adds = True
         self.max_events = 0
         self.record_enabled = False
+        self.starts_at_once = False  # whether children run before their parents go on
         self.live: list[Thread] = []  # those of this execution, in the order of their spawns
         self.events: list[Event] = []
         self.path: list[Event] = NO_EVENTS
         self.sleep: list[Event] = NO_EVENTS
         self.guide: Guide | None = None
         self.memory: Memory | None = None  # if the program's own objects are seen
+        self.watcher: RaceDetector | None = None  # if accesses to these are no steps
         self.keep = 0
         self.path_end = 0
         self.position = 0
@@ -143,6 +151,7 @@ class Runtime(Registry):
         independent_adds: bool,
         max_events: int,
         record_enabled: bool,
+        watches_races: bool,
     ) -> None:
         """Get ready to explore a program: forget all names of the one before."""
         if self.hub is not None:
@@ -152,6 +161,8 @@ class Runtime(Registry):
         self.independent_adds = independent_adds
         self.max_events = max_events
         self.record_enabled = record_enabled
+        self.watcher = RaceDetector() if watches_races else None
+        self.starts_at_once = record_enabled or watches_races
         self.forget()
         if self.memory is not None:
             self.memory.forget()
@@ -162,6 +173,9 @@ class Runtime(Registry):
 
     def close(self) -> None:
         """The exploration is over: let go of its threads and objects."""
+        if self.hub is getcurrent():
+            for thread in self.threads:
+                end_greenlet(thread)
         self.hub = None
         self.running = False
         self.resume_hub = None
@@ -175,6 +189,7 @@ class Runtime(Registry):
         self.first_failed = None
         self.divergence = None
         self.guide = None
+        self.watcher = None
         if self.memory is not None:
             self.memory.forget()
 
@@ -192,6 +207,7 @@ class Runtime(Registry):
 
     def begin(self, keep: int, path: list[Event], sleep: list[Event]) -> None:
         """Put everything back to the start of an execution."""
+        self.at_begin()  # while what the one before has left still belongs to it
         del self.events[keep:]
         self.path = path
         self.sleep = sleep
@@ -207,11 +223,12 @@ class Runtime(Registry):
         self.pending = []
         if self.memory is not None:
             self.memory.begin()
+        if self.watcher is not None:
+            self.watcher.begin(self.refreshing)
         main = self.threads[0]
         self.live = [main]
         self.recent = main
         main.reset(self.program, (), self.epoch)
-        self.at_begin()
 
     def start(self, thread: Thread) -> None:
         """Let a thread run up to its first operation."""
@@ -242,11 +259,12 @@ class Runtime(Registry):
     def call(self, thread: Thread) -> object:
         """Call the thread's function. As in threading, main has the context variables of whoever
         runs it, and a new thread has none, whatever an earlier execution left in its greenlet."""
+        function = self.callee(thread.function)
         if thread.id == 0 and len(self.context):
-            return self.context.copy().run(thread.function, *thread.arguments)
+            return self.context.copy().run(function, *thread.arguments)
         if len(copy_context()):
-            return Context().run(thread.function, *thread.arguments)
-        return thread.function(*thread.arguments)
+            return Context().run(function, *thread.arguments)
+        return function(*thread.arguments)
 
     def failed(self, thread: Thread, error: BaseException) -> None:
         """An exception left the thread's function."""
@@ -300,6 +318,11 @@ class Runtime(Registry):
         self.go_on_with(None)
         raise Cancelled
 
+    def is_elsewhere(self) -> bool:
+        """Whether the code that runs now is not the program's: nothing is explored, or this is
+        another OS thread."""
+        return self.current is None or (self.crowded and get_ident() != self.explorer)
+
     # One operation
 
     def repeats(self, kind: int, cell: Cell) -> bool:
@@ -326,7 +349,7 @@ class Runtime(Registry):
         thread = self.current
         if thread is None or self.position >= self.keep or self.cancelling:
             return None
-        if self.pending and (thread is not self.recent or self.record_enabled):
+        if self.pending and (thread is not self.recent or self.starts_at_once):
             return None
         event = self.events[self.position]
         if event.thread != thread.id:
@@ -337,6 +360,8 @@ class Runtime(Registry):
             self.diverge(event, thread, kind, cell.location, "")
         self.position += 1
         self.recent = thread
+        if self.watcher is not None:
+            self.watcher.stepped(event)
         return event
 
     def perform(self, kind: int, cell: Cell, first: object, second: object) -> object:
@@ -393,6 +418,8 @@ class Runtime(Registry):
             event.first = thread.first
             event.second = thread.second
             self.position = position + 1
+            if self.watcher is not None:
+                self.watcher.stepped(event)
             result = self.apply(thread)
             event.after = cell.value
             return result
@@ -407,9 +434,21 @@ class Runtime(Registry):
             self.sleep = [asleep for asleep in self.sleep if not dependent(asleep, event)]
         if self.guide is not None:
             self.guide.performed(event)
+        if self.watcher is not None:
+            self.watcher.stepped(event)
         result = self.apply(thread)
         event.after = cell.value
         return result
+
+    def watch(self, watcher: RaceDetector, cell: Cell, accessed: Footprint) -> None:
+        """An access to an ordinary object that is no step."""
+        thread = self.current
+        assert thread is not None
+        if self.cancelling:
+            self.keep_cancelling(thread)
+        watcher.accessed(thread.id, cell, accessed, self.position)
+        if watcher.accesses > self.max_events:
+            self.stop(POLLING)
 
     def new_event(self, thread: Thread) -> Event:
         kind = thread.kind
@@ -585,7 +624,7 @@ class Runtime(Registry):
 
     def goes_on(self, thread: Thread) -> bool:
         """Whether it is still the turn of the thread that stepped last."""
-        if thread is not self.recent or self.record_enabled or is_await(thread.kind):
+        if thread is not self.recent or self.starts_at_once or is_await(thread.kind):
             return False
         if self.position >= self.path_end:
             return self.can_step(thread)
@@ -735,6 +774,16 @@ class Runtime(Registry):
             f"'{VERBS[kind]}' was called from a predicate or from another OS thread: a predicate "
             "must be a function of the value alone, and threads are made with mazurka.spawn"
         )
+
+
+def end_greenlet(thread: Thread) -> None:
+    """End the greenlet of a thread, which waits for a next execution: it would never be collected,
+    with all that its stack holds."""
+    greenlet = thread.greenlet
+    if greenlet is not None and greenlet not in ABANDONED:
+        greenlet.throw()
+    thread.greenlet = None
+    thread.resume = None
 
 
 def is_await(kind: int) -> bool:

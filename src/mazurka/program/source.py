@@ -13,7 +13,13 @@ from typing import Final, cast
 
 PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 # Frames of these are not where a step happens, for users: it is the line that called them.
-PLUMBING: Final = (PACKAGE, threading.__file__, queue.__file__, os.path.dirname(futures.__file__))
+PLUMBING: Final = (
+    PACKAGE,
+    threading.__file__,
+    queue.__file__,
+    os.path.dirname(futures.__file__),
+    os.path.join(os.path.dirname(threading.__file__), "asyncio") + os.sep,
+)
 COMPILED: Final = not __file__.endswith(".py")
 
 innermost_frame: Final = sys._getframe

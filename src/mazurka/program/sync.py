@@ -16,6 +16,7 @@ from mazurka.core.operation import (
     BARRIER_CHANGE,
     BARRIER_ENTER,
     BARRIER_TIME_OUT,
+    FETCH_ADD,
     LOAD,
     NOTIFY,
     QUEUE_GET,
@@ -310,6 +311,27 @@ class Event(SharedObject):
             RUNTIME.perform(WAIT, self, is_true, None)
             return True
         return in_time(cast(bool, RUNTIME.perform(TIMED_WAIT, self, None, None)), timeout)
+
+
+class Ended(SharedObject):
+    """Whether a thread of `threading` has ended: what `is_alive` and a timed join look at."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(False, name)
+
+
+class Count(SharedObject):
+    """The model of a count: taking a number is one step."""
+
+    def __init__(self, start: object, step: object, name: str | None) -> None:
+        super().__init__(start, name)
+        self.step = step
+
+    def __iter__(self) -> "Count":
+        return self
+
+    def __next__(self) -> object:
+        return RUNTIME.perform(FETCH_ADD, self, self.step, None)
 
 
 # The states of a barrier, and of the gate that holds back the threads of one round.

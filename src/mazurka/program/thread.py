@@ -6,6 +6,16 @@ from typing import Any, Final
 from mazurka.core.operation import NO_VIEW, NONE, View
 
 
+class Identity:
+    """An ordinary object, the same in every execution: which one of which thread it is."""
+
+    def __init__(self, name: str, label: str) -> None:
+        self.name = name
+        self.label = label  # what people call it
+        self.fields: dict[str, int] = {}  # the locations of its attributes
+        self.contents = -1  # and of its items, if it is a container
+
+
 class Location:
     """What is known of a shared object in every execution."""
 
@@ -16,18 +26,10 @@ class Location:
         self.part_of = part_of  # the location of the user's object that this is part of; -1: none
         self.code: object = None  # where it was made
         self.instruction = 0
+        self.owner: Identity | None = None  # if it is part of an ordinary object,
+        self.field = ""  # which attribute; none: its items
         self.keys: list[object] | None = None  # of a container whose items have keys, by number
         self.numbers: dict[object, int] = {}  # and the other way round
-
-
-class Identity:
-    """An ordinary object, the same in every execution: which one of which thread it is."""
-
-    def __init__(self, name: str, label: str) -> None:
-        self.name = name
-        self.label = label  # what people call it
-        self.fields: dict[str, int] = {}  # the locations of its attributes
-        self.contents = -1  # and of its items, if it is a container
 
 
 class Cell:
@@ -82,6 +84,7 @@ class Thread:
         self.children = 0
         self.objects = 0
         self.named = 0  # so many of its identities are given
+        self.numbered = 0  # and so many objects of its own have got an id
         self.finished = False
         self.gave_up = False  # an assumption failed: blocked for good
         self.result: object = None
@@ -102,3 +105,7 @@ class Thread:
 
 def do_nothing(*_: object) -> None:
     return None
+
+
+def itself(thing: Any) -> Any:
+    return thing

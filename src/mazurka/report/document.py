@@ -19,6 +19,7 @@ def result_document(program: str, result: Result) -> dict[str, Any]:
         "blocked": result.blocked,
         "redundant": result.redundant,
         "seconds": round(result.seconds, 6),
+        "warnings": result.warnings,
         "failures": [failure_document(failure) for failure in result.failures],
         "outcomes": [{"outcome": text, "count": count} for text, count in sorted_outcomes(result)],
     }

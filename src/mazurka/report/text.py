@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mazurka.core.result import DEADLOCK, EXCEPTION, LIVELOCK, TOO_LONG, Failure, Result
+from mazurka.core.result import (
+    DATA_RACE,
+    DEADLOCK,
+    EXCEPTION,
+    LIVELOCK,
+    TOO_LONG,
+    Failure,
+    Result,
+)
 
 VERDICTS = {
     "verified": "verified: no execution fails",
@@ -23,6 +31,7 @@ LAST_STEPS = 35
 LAST_STEPS_OF_A_LOOP = 10
 
 MOST_WAYS = 10
+MOST_WARNINGS = 10
 LINE_WIDTH = 100
 WIDEST_ACTION = 48
 WIDEST_SOURCE = 60
@@ -64,7 +73,19 @@ def result_parts(result: Result) -> list[Failure | str]:
     if len(ways) > MOST_WAYS:
         more = plural(len(ways) - MOST_WAYS, "more way")
         parts.append(f"({more} to fail not shown.)")
+    if result.warnings:
+        parts.append(warnings_text(result.warnings))
     return parts
+
+
+def warnings_text(warnings: list[str]) -> str:
+    """What was not seen, and so might have been missed."""
+    lines = ["Warning: not everything was seen."]
+    for warning in warnings[:MOST_WARNINGS]:
+        lines += textwrap.wrap(warning, LINE_WIDTH, initial_indent="  ", subsequent_indent="    ")
+    if len(warnings) > MOST_WARNINGS:
+        lines.append(f"  ({len(warnings) - MOST_WARNINGS} more not shown.)")
+    return "\n".join(lines)
 
 
 def summary(result: Result) -> str:
@@ -94,7 +115,9 @@ def counts(result: Result) -> str:
     if result.complete < result.executions:
         text += f" ({', '.join(sorts)})"
     if len(result.failures) > 1:
-        text += f", {len(result.failures):,} of which fail,"
+        # A data race is told once, however many executions have it.
+        races = any(failure.kind == DATA_RACE for failure in result.failures)
+        text += f", {len(result.failures):,} {'failures' if races else 'of which fail'},"
     return text
 
 

@@ -1,12 +1,14 @@
 """Swaps the code of the user's functions for code that calls hooks, and back."""
 
 import ast
+import dataclasses
 import functools
 import gc
 import inspect
 import linecache
 import os
 import site
+import sys
 import sysconfig
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
@@ -16,6 +18,7 @@ from typing import Any, TypeAlias
 
 from mazurka.core.result import MazurkaError
 from mazurka.program.source import PACKAGE
+from mazurka.rewriting.generated import FILENAME, FILES, file_for, generated_methods, is_generated
 from mazurka.rewriting.rewrite import (
     bind,
     compiled,
@@ -49,10 +52,19 @@ def instrumented(
 ) -> "Iterator[Instrumentation]":
     """While the body runs, all functions of the project (and of some other packages) call hooks."""
     instrumentation = Instrumentation(hooks, extra_packages)
+    make: Any = vars(dataclasses)["_process_class"]
+
+    def make_and_swap(*arguments: Any) -> Any:
+        kind = make(*arguments)
+        instrumentation.swap_generated(kind)
+        return kind
+
+    setattr(dataclasses, "_process_class", make_and_swap)  # noqa: B010
     try:
         instrumentation.again()
         yield instrumentation
     finally:
+        setattr(dataclasses, "_process_class", make)  # noqa: B010
         instrumentation.undo()
 
 
@@ -64,11 +76,15 @@ class Instrumentation:
         self.extra_packages = extra_packages
         self.codes: set[CodeType] = set()  # all code that calls hooks
         self.skipped: list[tuple[str, str]] = []  # functions that do not, and why
+        self.skipped_codes: dict[
+            int, tuple[CodeType, str]
+        ] = {}  # the same, by the id of their code
         self.stored: set[str] = set()  # the attributes and globals that can change
         self.is_dynamic = False  # others may, too, as some code takes names of attributes as values
         self.functions: list[FunctionType] = []  # those that were found at the last look
         self.namespaces: dict[int, dict[str, Any]] = {}  # and their globals
         self.twins: dict[tuple[int, SourceFile], Twins] = {}
+        self.generated: dict[tuple[int, str, str], CodeType] = {}  # the same for dataclasses
         # By the id of the code that calls hooks: that code, and the original.
         self.originals: dict[int, tuple[CodeType, CodeType]] = {}
         self.is_project_file = functools.cache(is_project_file)
@@ -90,6 +106,8 @@ class Instrumentation:
             self.swap(function, file)
             self.namespaces[id(function.__globals__)] = function.__globals__
         self.functions = [function for function, _ in found]
+        for kind in all_dataclasses():
+            self.swap_generated(kind)
 
     def undo(self) -> None:
         """Put the original code back, also into functions that were made meanwhile."""
@@ -99,9 +117,16 @@ class Instrumentation:
                 function.__code__ = pair[1]
 
     def is_wanted(self, function: FunctionType) -> bool:
-        if self.is_project_file(function.__code__.co_filename):
-            return True
+        if is_helper(function.__code__):  # left behind by an earlier check
+            return False
         module = str(function.__globals__.get("__name__"))
+        return self.is_wanted_file(function.__code__.co_filename, module)
+
+    def is_wanted_file(self, filename: str, module: str) -> bool:
+        if filename.startswith(FILES):
+            return False
+        if self.is_project_file(filename):
+            return True
         return any(
             module == package or module.startswith(package + ".") for package in self.extra_packages
         )
@@ -133,9 +158,29 @@ class Instrumentation:
             self.originals.update(twins.originals())
         return twins
 
+    def swap_generated(self, kind: type) -> None:
+        """Swap the code of the methods that a dataclass has got."""
+        module = sys.modules.get(kind.__module__)
+        filename = str(getattr(module, "__file__", None) or FILENAME)
+        if module is None or not self.is_wanted_file(filename, kind.__module__):
+            return
+        for function, source in generated_methods(kind):
+            name = file_for(kind, function.__name__, source)
+            key = id(module), name, source
+            if key not in self.generated:
+                code = bind(rewritten(parsed(source, name), name, set()), self.hooks, vars(module))
+                (self.generated[key],) = next(iter(functions_of(code).values()))
+            twin = self.generated[key]
+            self.codes.add(twin)
+            self.originals[id(twin)] = twin, function.__code__
+            function.__code__ = twin
+
     def skip(self, function: FunctionType, reason: str) -> None:
+        if is_generated(function):
+            return
         code = function.__code__
         entry = f"{code.co_qualname} ({code.co_filename}:{code.co_firstlineno})", reason
+        self.skipped_codes[id(code)] = code, f"{entry[0]}: {reason}"
         if entry not in self.skipped:
             self.skipped.append(entry)
 
@@ -241,6 +286,15 @@ def all_functions() -> list[FunctionType]:
         thing
         for thing in gc.get_objects()
         if type(thing) is FunctionType and thing.__code__.co_flags & inspect.CO_OPTIMIZED
+    ]
+
+
+def all_dataclasses() -> list[type]:
+    return [
+        thing
+        for thing in gc.get_objects()
+        # (The `__class__` of a proxy may be anything, and looking at it may do anything.)
+        if issubclass(type(thing), type) and "__dataclass_fields__" in vars(thing)
     ]
 
 

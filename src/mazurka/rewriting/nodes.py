@@ -68,7 +68,6 @@ DIRECT_CALLS = {
     "issubclass",
     "callable",
     "type",
-    "id",
     "object",
     "property",
     "staticmethod",

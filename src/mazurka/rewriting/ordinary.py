@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from mazurka.program.calls import CALLS, HOOKS
-from mazurka.program.fields import CHANGEABLE, LOCALS
+from mazurka.program.calls import CALLS, HOOKS, callee
+from mazurka.program.fields import CHANGEABLE, STANDARD
 from mazurka.program.objects import OBJECTS
 from mazurka.program.runtime import RUNTIME
+from mazurka.program.thread import itself
 from mazurka.rewriting.instrument import Instrumentation, instrumented
-from mazurka.standard import REPLACEMENTS, local_namespace, steered
+from mazurka.standard import REPLACEMENTS, STEERED_TYPES, local_namespace, steered
 
 
 class OrdinaryCode:
@@ -27,6 +28,7 @@ class OrdinaryCode:
             return False
         self.functions = len(self.code.codes)
         CALLS.files = {code.co_filename for code in self.code.codes}
+        CALLS.skipped = {id: text for id, (_, text) in self.code.skipped_codes.items()}
         CHANGEABLE.set_names(self.code.stored, self.code.is_dynamic)
         self.name_what_is_there()
         return True
@@ -43,9 +45,9 @@ class OrdinaryCode:
 
     def warnings(self) -> list[str]:
         """What was not seen."""
-        found = [f"not rewritten: {name}: {why}" for name, why in self.code.skipped]
-        for name in sorted(CALLS.opaque):
-            labels = ", ".join(sorted(CALLS.opaque[name]))
+        found = [f"what {text} does is not seen" for text in sorted(CALLS.skipped_calls)]
+        for name in sorted(OBJECTS.opaque):
+            labels = ", ".join(sorted(OBJECTS.opaque[name]))
             found.append(f"what {name} does to {labels} is not seen: it is not rewritten")
         return found
 
@@ -60,13 +62,17 @@ def ordinary_code(
 ) -> Iterator[OrdinaryCode]:
     """While the body runs, the user's code announces what it does."""
     RUNTIME.memory = OBJECTS
-    CALLS.opaque = {}
+    RUNTIME.callee = callee
+    OBJECTS.opaque = {}
+    CALLS.skipped_calls = set()
     CALLS.replacements = REPLACEMENTS
-    CALLS.steered = steered
-    LOCALS.namespace_of = local_namespace
+    STANDARD.steered = steered
+    STANDARD.steered_types = STEERED_TYPES
+    STANDARD.namespace_of = local_namespace
     try:
         with instrumented(HOOKS, instrument) as code:
             yield OrdinaryCode(program, code)
     finally:
         RUNTIME.memory = None
+        RUNTIME.callee = itself
         OBJECTS.let_go()

@@ -1,4 +1,4 @@
-"""Explores programs that are written with the standard library: `threading`, `queue`, `time`, ...
+"""Explores programs that are written with the standard library: `threading`, `asyncio`, `time`...
 
 While a check runs, `steered_standard_library` replaces what they consist of by models. Three things
 are for the code that rewrites the user's programs, since the names of C types that a module has
@@ -13,41 +13,53 @@ import threading
 from _thread import get_ident
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import ModuleType
 from typing import Any
 
+from mazurka.program.life import in_execution
 from mazurka.program.runtime import RUNTIME
 from mazurka.program.thread import do_nothing
-from mazurka.standard import chance, clock, executors, locals, locks, queues, threads
-from mazurka.standard.locals import local_namespace as local_namespace
+from mazurka.standard import (
+    chance,
+    clock,
+    counters,
+    executors,
+    locks,
+    loop_policy,
+    queues,
+    thread_locals,
+    threads,
+)
+from mazurka.standard.running_loops import LOOPS, no_running_loop
 from mazurka.standard.steering import (
     CHECK,
     MODEL,
     Maker,
     Patch,
-    in_execution,
     kept_model,
     not_in_execution,
     patched,
     real_model,
 )
+from mazurka.standard.thread_locals import local_namespace as local_namespace
 
 PATCHES: list[Patch] = [
     *locks.PATCHES,
     *queues.PATCHES,
     *threads.PATCHES,
-    *locals.PATCHES,
+    *thread_locals.PATCHES,
     *executors.PATCHES,
     *clock.PATCHES,
     *chance.PATCHES,
+    *loop_policy.PATCHES,
 ]
 
-# The functions and types that modules may have imported by name, by identity -> what to call
-# instead. The originals are listed too, so that nothing else gets their identity.
+# The functions and types that modules may have imported by name, and the functions of bound methods
+# that they may have kept, by identity -> what to call instead. The originals are listed too, so
+# that nothing else gets their identity.
 ORIGINALS: list[tuple[Any, Any]] = [
     (getattr(owner, name), replacement)
     for owner, name, replacement in PATCHES
-    if isinstance(owner, ModuleType) and callable(replacement) and hasattr(owner, name)
+    if callable(replacement) and hasattr(owner, name)
 ]
 ORIGINALS.append((locks.REAL_LOCK, locks.Lock))
 REPLACEMENTS: dict[int, Any] = {id(original): replacement for original, replacement in ORIGINALS}
@@ -57,11 +69,16 @@ MAKERS: dict[type, Maker] = {
     locks.REAL_LOCK: locks.lock_from,
     locks.REAL_RLOCK: locks.rlock_from,
     queues.REAL_SIMPLE_QUEUE: queues.simple_queue_from,
+    counters.REAL_COUNT: counters.count_from,
 }
 
 
+OUR_THREADS = 2  # the one that explores, and the watchdog
+STEERED_TYPES: set[type] = {*MAKERS, threading.Condition}
+
+
 def steered(instance: Any) -> Any:
-    """The model of a real lock or simple queue in an execution; any other object as it is."""
+    """The model of a real lock, simple queue or count in an execution; any other object itself."""
     kind = type(instance)
     make = MAKERS.get(kind)
     if make is not None:
@@ -80,21 +97,22 @@ def steered_standard_library() -> Iterator[None]:
     hook = threading.excepthook
 
     def begin() -> None:
+        LOOPS.let_go()
         CHECK.fresh.clear()
         threading.excepthook = hook
 
-    CHECK.explorer = get_ident()
+    RUNTIME.explorer = get_ident()
+    RUNTIME.crowded = len(sys._current_frames()) > OUR_THREADS
     RUNTIME.at_begin = begin
     try:
-        with older_objects_frozen(), patched([*PATCHES, *import_patches()]):
+        patches = [*PATCHES, *import_patches(), *loop_policy.policy_patches()]
+        with older_objects_frozen(), patched(patches), no_running_loop():
             yield
     finally:
         RUNTIME.at_begin = do_nothing
         threading.excepthook = hook
         logger.removeFilter(silent)
-        for undo in CHECK.undo:
-            undo()
-        CHECK.__init__()  # type: ignore[misc]
+        CHECK.close()
 
 
 @contextmanager

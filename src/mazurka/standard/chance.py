@@ -6,8 +6,9 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+from mazurka.program.life import in_execution, own
 from mazurka.program.runtime import RUNTIME
-from mazurka.standard.steering import Patch, in_execution, own
+from mazurka.standard.steering import Patch
 
 original_seed = random.Random.seed
 original_urandom = os.urandom

@@ -10,8 +10,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from mazurka.program.life import in_execution, own
 from mazurka.program.runtime import RUNTIME
-from mazurka.standard.steering import Patch, in_execution, own
+from mazurka.standard.steering import Patch
 
 READING = 1e-6  # what looking at a clock takes, in seconds
 EPOCH = 1_700_000_000.0  # what the clocks show at the start of an execution

@@ -12,14 +12,16 @@ from queue import Empty
 from types import SimpleNamespace
 from typing import Any
 
+from mazurka.program.life import in_execution, new_hash, own
 from mazurka.program.runtime import RUNTIME
 from mazurka.program.sync import Queue
 from mazurka.standard import queues
-from mazurka.standard.steering import MISSING, Patch, in_execution, new_hash, own
+from mazurka.standard.steering import MISSING, Patch
 
 HASH = "_mazurka_hash"
 
 real_pools: Any = pools
+original_submit = pools.ThreadPoolExecutor.submit
 original_future_init = _base.Future.__init__
 original_future_hash: Any = _base.Future.__hash__
 original_counter: Any = real_pools.ThreadPoolExecutor._counter
@@ -46,6 +48,17 @@ class WorkQueue:
         return item
 
 
+class WorkersAtExit:
+    """The workers that Python ends at its exit: those of an execution are not among them."""
+
+    def __setitem__(self, worker: Any, queue: Any) -> None:
+        if not in_execution():
+            real_workers_at_exit[worker] = queue
+
+
+real_workers_at_exit: Any = real_pools._threads_queues
+
+
 def new_work_queue() -> Any:
     return WorkQueue() if in_execution() else queues.REAL_SIMPLE_QUEUE()
 
@@ -63,6 +76,12 @@ def number() -> int:
     belongings = own()
     belongings.executors += 1
     return belongings.executors - 1
+
+
+def submit(self: Any, function: Any, /, *arguments: Any, **options: Any) -> Any:
+    if in_execution():
+        function = RUNTIME.callee(function)
+    return original_submit(self, function, *arguments, **options)
 
 
 def initialise_future(self: Any) -> None:
@@ -91,10 +110,11 @@ class SilentWhenCancelled(logging.Filter):
 PATCHES = [
     Patch(pools, "queue", SimpleNamespace(SimpleQueue=new_work_queue, Empty=Empty)),
     Patch(pools, "weakref", SimpleNamespace(ref=reference)),
-    Patch(pools, "_threads_queues", weakref.WeakKeyDictionary()),
+    Patch(pools, "_threads_queues", WorkersAtExit()),
     # It guards against the exit of the interpreter, which is not part of an execution.
     Patch(pools, "_global_shutdown_lock", nullcontext()),
     Patch(pools.ThreadPoolExecutor, "_counter", staticmethod(number)),
+    Patch(pools.ThreadPoolExecutor, "submit", submit),
     Patch(_base.Future, "__init__", initialise_future),
     Patch(_base.Future, "__hash__", stable_hash),
     Patch(AcquireFutures, "__init__", initialise_acquisition),

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from mazurka.program import sync
+from mazurka.program.life import in_execution
 from mazurka.standard.steering import (
     CHECK,
     MODEL,
     OWN_CODE,
     Patch,
     delegations,
-    in_execution,
     kept_model,
     making,
     real_model,
@@ -188,6 +188,11 @@ PATCHES = [
         semaphore_from,
     ),
     *delegations(threading.BoundedSemaphore, sync.BoundedSemaphore, ["release"], semaphore_from),
+    showing(
+        threading.BoundedSemaphore,
+        lambda model: f"value={value_of(model)}/{model.bound}",
+        semaphore_from,
+    ),
     showing(threading.Semaphore, lambda model: f"value={value_of(model)}", semaphore_from),
     Patch(threading.Event, "__init__", making(threading.Event.__init__, lambda _: sync.Event())),
     *delegations(threading.Event, sync.Event, ["is_set", "set", "clear", "wait"], event_from),

@@ -6,6 +6,7 @@ from types import GenericAlias
 from typing import Any
 
 from mazurka.program import sync
+from mazurka.program.life import in_execution
 from mazurka.program.runtime import RUNTIME
 from mazurka.program.sync import QueueState
 from mazurka.standard.locks import Stand
@@ -15,7 +16,6 @@ from mazurka.standard.steering import (
     Patch,
     delegating,
     delegations,
-    in_execution,
 )
 
 REAL_SIMPLE_QUEUE: Any = queue.SimpleQueue

@@ -7,13 +7,12 @@ threads, they do what they always did.
 
 import functools
 import gc
-from _thread import get_ident
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from operator import attrgetter
-from random import Random
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
+from mazurka.program.life import in_execution
 from mazurka.program.runtime import RUNTIME
 from mazurka.program.source import here
 
@@ -49,18 +48,21 @@ class Check:
     """What is known during one check of the objects that were not made in the running execution."""
 
     def __init__(self) -> None:
-        self.explorer = 0  # the OS thread that runs all executions
         self.models: dict[int, tuple[object, Any]] = {}  # of objects made outside, by identity
         self.fresh: dict[int, tuple[object, Any]] = {}  # of real locks made in this execution
         self.undo: list[Callable[[], None]] = []  # what puts instances back
 
+    def close(self) -> None:
+        """The check is over."""
+        for undo in self.undo:
+            undo()
+        self.undo.clear()
+        self.models.clear()
+        self.fresh.clear()
+        self.explorer = 0
+
 
 CHECK = Check()
-
-
-def in_execution() -> bool:
-    """Whether this is code of the program that is explored."""
-    return RUNTIME.current is not None and get_ident() == CHECK.explorer
 
 
 @contextmanager
@@ -186,40 +188,3 @@ def showing(owner: Any, state: Callable[[Any], str], make: Maker) -> Patch:
 def value_of(model: Any) -> Any:
     """The value of a model now, without an operation."""
     return model.value if model.epoch == RUNTIME.epoch else model.initial
-
-
-# What each thread has
-
-
-class Belongings:
-    """What the standard library keeps for one thread, in one execution. All of it depends on what
-    the thread itself did, and so is the same whenever it does the same."""
-
-    def __init__(self) -> None:
-        self.thread: Any = None  # its threading.Thread
-        self.named_threads = 0
-        self.executors = 0
-        self.hashes = 0
-        self.readings = 0  # of clocks
-        self.unseeded = 0
-        self.random: Random | None = None
-        self.locals: dict[int, tuple[object, dict[str, Any]]] = {}
-
-
-def own() -> Belongings:
-    """The belongings of the running thread."""
-    thread = RUNTIME.current
-    assert thread is not None
-    if thread.belongings is None:
-        thread.belongings = Belongings()
-    return cast(Belongings, thread.belongings)
-
-
-def new_hash() -> int:
-    """A hash for a new object that is the same in every execution, unlike an address: so are the
-    orders of sets that it is in."""
-    thread = RUNTIME.current
-    assert thread is not None
-    belongings = own()
-    belongings.hashes += 1
-    return hash((*thread.lineage, belongings.hashes))

@@ -7,23 +7,21 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from mazurka.core.operation import LOAD, STORE, TIMED_WAIT
-from mazurka.core.result import MazurkaError
-from mazurka.program.primitives import Handle, spawn
-from mazurka.program.runtime import RUNTIME, Cancelled, SharedObject, Stuck
-from mazurka.program.sync import in_time
-from mazurka.program.thread import Thread
-from mazurka.standard.steering import (
-    MISSING,
-    Patch,
+from mazurka.program.life import (
+    HASH,
+    Life,
+    begin_life,
+    handle_of,
     in_execution,
-    new_hash,
-    not_in_execution,
+    life_of,
+    make_thread,
     own,
 )
+from mazurka.program.primitives import Handle, spawn
+from mazurka.program.runtime import RUNTIME
+from mazurka.program.thread import Thread
+from mazurka.standard.steering import CHECK, MISSING, Patch
 
-LIFE = "_mazurka_life"
-HASH = "_mazurka_hash"
 BEFORE = "_mazurka_before"  # the attributes of a thread that was made outside, before it ran
 
 original_init: Callable[..., None] = threading.Thread.__init__
@@ -38,51 +36,6 @@ original_properties: Any = {
 real_main_thread = threading.main_thread()
 
 
-class Ended(SharedObject):
-    """Whether a thread has ended: what `is_alive` and a join with a timeout look at."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(False, name)
-
-
-class Life:
-    """The one run of a `threading.Thread` in an execution."""
-
-    def __init__(self, thread: Any) -> None:
-        self.__name__ = thread.name  # reports call a thread like its function
-        self.thread = thread
-        self.epoch = RUNTIME.epoch
-        self.ended = Ended(thread.name)
-        self.handle: Handle | None = None
-
-    def __call__(self) -> None:
-        own().thread = self.thread
-        try:
-            self.thread.run()
-        except SystemExit:
-            pass
-        except (Cancelled, Stuck, KeyboardInterrupt, MazurkaError):
-            raise
-        except BaseException as error:
-            if not hook_takes(error, self.thread):
-                self.end()
-                raise
-        self.end()
-
-    def end(self) -> None:
-        RUNTIME.perform(STORE, self.ended, True, None)
-
-    def is_over(self) -> bool:
-        return bool(RUNTIME.perform(LOAD, self.ended, None, None))
-
-    def join(self, timeout: float | None) -> None:
-        assert self.handle is not None
-        if timeout is None:
-            self.handle.wait()
-        else:
-            in_time(bool(RUNTIME.perform(TIMED_WAIT, self.ended, None, None)), timeout)
-
-
 def hook_takes(error: BaseException, thread: Any) -> bool:
     """Give an exception to the user's `threading.excepthook`, if there is one."""
     hook = threading.excepthook
@@ -92,12 +45,6 @@ def hook_takes(error: BaseException, thread: Any) -> bool:
         return False
     hook(threading.ExceptHookArgs((type(error), error, error.__traceback__, thread)))
     return True
-
-
-def life_of(thread: Any) -> Life | None:
-    """The life of a thread that was started in this execution."""
-    life: Life | None = thread.__dict__.get(LIFE)
-    return life if life is not None and life.epoch == RUNTIME.epoch else None
 
 
 def identity(thread: Thread) -> int:
@@ -118,30 +65,11 @@ def initialise(
     *,
     daemon: bool | None = None,
 ) -> None:
-    if in_execution():
-        self.__dict__[HASH] = new_hash()
-        if name is None:
-            name = new_name(target)
-        if daemon is None:
-            daemon = current_thread().daemon
-        with not_in_execution():  # what it keeps for real threads need not be modelled
-            original_init(self, group, target, name, args, kwargs, daemon=daemon)
-    else:
+    if not in_execution():
         original_init(self, group, target, name, args, kwargs, daemon=daemon)
-
-
-def new_name(target: object) -> str:
-    """`Thread-1 (function)`. Threads that are made by other threads than the main one are counted
-    by their makers: `Thread-2.1`. So a thread has the same name in every execution."""
-    assert RUNTIME.current is not None
-    belongings = own()
-    belongings.named_threads += 1
-    name = f"Thread-{belongings.named_threads}"
-    if RUNTIME.current.id:
-        makers = ".".join(str(order) for order in RUNTIME.current.lineage[1:])
-        name = f"Thread-{makers}.{belongings.named_threads}"
-    function = getattr(target, "__name__", None)
-    return name if function is None else f"{name} ({function})"
+        return
+    assert group is None, "group argument must be None for now"
+    make_thread(self, target, name, args, kwargs, daemon)
 
 
 def start(self: Any) -> None:
@@ -155,17 +83,23 @@ def start(self: Any) -> None:
         begin_afresh(self)
     if type(self) is not threading.Thread:  # it may have attributes of its own
         RUNTIME.give_away(self)
-    RUNTIME.give_away((self._target, self._args, tuple(self._kwargs.values())))
-    life = Life(self)
-    self.__dict__[LIFE] = life
-    life.handle = spawn(life)
-    life.handle.thread.daemon = self.daemon
+    if isinstance(self, threading.Timer):
+        self.function = RUNTIME.callee(self.function)
+    begin_life(self, hook_takes)
 
 
 def begin_afresh(thread: Any) -> None:
     """A thread that was made outside is run in many executions, and `run` lets go of its target."""
-    before = thread.__dict__.setdefault(BEFORE, dict(thread.__dict__))
-    thread.__dict__.update(before)
+
+    def put_back() -> None:
+        thread.__dict__.clear()
+        thread.__dict__.update(before)
+
+    if id(thread) not in CHECK.models:
+        CHECK.models[id(thread)] = thread, dict(thread.__dict__)
+        CHECK.undo.append(put_back)
+    before = CHECK.models[id(thread)][1]
+    put_back()
 
 
 def join(self: Any, timeout: float | None = None) -> None:
@@ -176,12 +110,16 @@ def join(self: Any, timeout: float | None = None) -> None:
     if self is current_thread():
         raise RuntimeError("cannot join current thread")
     life = life_of(self)
-    if life is not None:
-        life.join(timeout)
-    elif self is not real_main_thread:
+    if life is not None and timeout is not None:
+        life.wait(timeout)
+        return
+    handle = handle_of(self)
+    if handle is None and self is real_main_thread:
+        handle = Handle(RUNTIME.threads[0])
+    if handle is None:
         raise RuntimeError("cannot join thread before it is started")
-    elif timeout is None:
-        Handle(RUNTIME.threads[0]).wait()
+    if timeout is None:
+        handle.wait()
 
 
 def refuse_uninitialised(thread: Any) -> None:
@@ -205,8 +143,8 @@ def runner_of(thread: Any) -> Thread | None:
         return RUNTIME.threads[0]
     if isinstance(thread, ForeignThread):
         return thread.runner
-    life = life_of(thread)
-    return life.handle.thread if life is not None and life.handle is not None else None
+    handle = handle_of(thread)
+    return None if handle is None else handle.thread
 
 
 def steered_identity(name: str) -> property:
@@ -220,9 +158,13 @@ def steered_identity(name: str) -> property:
 
 
 def set_daemon(self: Any, daemonic: bool) -> None:
-    if in_execution() and runner_of(self) is not None:
+    if not in_execution():
+        original_properties["daemon"].fset(self, daemonic)
+    elif runner_of(self) is not None:
         raise RuntimeError("cannot set daemon status of active thread")
-    original_properties["daemon"].fset(self, daemonic)
+    else:
+        refuse_uninitialised(self)
+        self._daemonic = daemonic
 
 
 def show(self: Any) -> str:

@@ -5,8 +5,9 @@ import gc
 import threading
 from typing import Any
 
+from mazurka.program.life import in_execution, own_locals
 from mazurka.program.runtime import RUNTIME
-from mazurka.standard.steering import Patch, in_execution, not_in_execution, own
+from mazurka.standard.steering import Patch, not_in_execution
 
 REAL_LOCAL: Any = _thread._local
 
@@ -24,7 +25,7 @@ class Local:
             raise TypeError("Initialization arguments are not supported")
         self = object.__new__(cls)
         object.__setattr__(self, "_mazurka_arguments", (arguments, options))
-        own().locals[id(self)] = self, {}  # of its maker, for whom Python calls __init__
+        own_locals()[id(self)] = self, {}  # of its maker, for whom Python calls __init__
         return self
 
     def __getattribute__(self, name: str) -> Any:
@@ -49,9 +50,9 @@ def enter_namespace(local: Local) -> None:
     between this and their use."""
     if RUNTIME.current is None:
         return
-    found = own().locals.get(id(local))
+    found = own_locals().get(id(local))
     if found is None:
-        found = own().locals[id(local)] = local, {}
+        found = own_locals()[id(local)] = local, {}
         object.__setattr__(local, "__dict__", found[1])
         arguments, options = object.__getattribute__(local, "_mazurka_arguments")
         type(local).__init__(local, *arguments, **options)  # as for every thread
@@ -65,10 +66,10 @@ def local_namespace(local: object) -> dict[str, Any] | None:
     """The values that the running thread has in a real `threading.local`; None if it is none."""
     if not isinstance(local, REAL_LOCAL) or not in_execution():
         return None
-    found = own().locals.get(id(local))
+    found = own_locals().get(id(local))
     if found is None:
         namespace: dict[str, Any] = {}
-        own().locals[id(local)] = local, namespace
+        own_locals()[id(local)] = local, namespace
         assert RUNTIME.current is not None
         if RUNTIME.current.id == 0:
             namespace.update(local.__dict__)  # what was set outside, by the same thread
