@@ -233,7 +233,9 @@ EXPRESSIONS: dict[str, list[str]] = {
         "len($spare['$k'])",
         "$spare.get('$k')", "list($ranked)", "next(iter($ranked))", "$ranked == {'a': 0, 'b': 1}",
         "$tally['$k']", "$tally.most_common(1)", "sum($tally.values())", "len($by_key)",
-        "$keys[0] in $by_key", "repr($by_key)", "list($by_key.values())",
+        "$keys[0] in $by_key", "list($ranked.items())",
+        "[*$ranked.values()]", "$table.keys() == {'a'}", "repr($table.items())",
+        "[key for key in $ranked.keys()]", "repr(($box, $nested))", "list($by_key.values())",
     ],
     "set": [
         "len($bag)", "$v in $bag", "sorted($bag)", "list($bag)", "$bag | {9}", "$bag & {$v}",
@@ -301,7 +303,9 @@ def filled_in(texts: list[str]) -> st.SearchStrategy[str]:
 
 
 # How many statements main has, and each of the threads that it starts.
-SHAPES = st.sampled_from([(1, 2), (2, 1), (2, 2), (3, 2), (1, 4), (0, 2, 1), (0, 1, 1), (1, 1, 1)])
+SHAPES = st.sampled_from(
+    [(1, 1), (1, 1), (1, 2), (2, 1), (2, 2), (1, 3), (0, 1, 1), (1, 1, 1), (0, 2, 1)]
+)
 
 
 def starts_nothing(statement: str) -> bool:

@@ -42,6 +42,7 @@ from mazurka.program.containers import (
     operand,
     operate,
     read_all,
+    shown,
     stable,
     store_item,
     text,
@@ -389,8 +390,8 @@ def add_all(items: Any, *start: Any, **named: Any) -> object:
 
 def call_showing(function: Callable[..., Any], *arguments: Any, **named: Any) -> object:
     """Call something that reads all that is in what it is given."""
-    shown = {name: stable(argument) for name, argument in named.items()}
-    return function(*[stable(argument) for argument in arguments], **shown)
+    options = {name: shown(argument) for name, argument in named.items()}
+    return function(*[shown(argument) for argument in arguments], **options)
 
 
 def call_opaque(function: Callable[..., Any], *arguments: Any, **named: Any) -> object:
@@ -497,6 +498,10 @@ def make_copy(thing: Any) -> object:
     return copy.copy(thing)
 
 
+def make_deep_copy(thing: Any, *memo: Any) -> object:
+    return copy.deepcopy(stable(thing), *memo)
+
+
 def make_reversed(items: Any) -> object:
     kind = type(items)
     if shape_of(kind) == INDEXED and not is_own(kind, "__reversed__"):
@@ -536,7 +541,7 @@ READERS: Final = (
     bisect.bisect_left, bisect.bisect_right,
 )  # fmt: skip
 ORDERERS: Final = (sorted, min, max)
-SHOWERS: Final = (str, repr, print, format, ascii, copy.deepcopy)
+SHOWERS: Final = (str, repr, print, format, ascii)
 HARMLESS: Final = {
     isinstance, issubclass, hash, callable, abs, round, divmod, pow, chr, ord, bin, hex,
     oct, globals, locals, open, input, __import__,
@@ -558,6 +563,7 @@ BUILTINS: Final[dict[object, Callable[..., object]]] = {
     sum: add_all,
     functools.reduce: reduce,
     copy.copy: make_copy,
+    copy.deepcopy: make_deep_copy,
     reversed: make_reversed,
     next: take_next,
     itertools.chain.from_iterable: make_chain,

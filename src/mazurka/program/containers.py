@@ -6,7 +6,7 @@ user's that implement the same protocols, or override them, run their own rewrit
 
 import gc
 import operator
-from collections import defaultdict, deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from typing import Any, Final, cast
 
@@ -40,8 +40,11 @@ from mazurka.program.objects import (
 )
 from mazurka.program.runtime import RUNTIME
 
-KEYS_VIEW: Final[type] = type({}.keys())
-VIEWS: Final[tuple[type, ...]] = (KEYS_VIEW, type({}.values()), type({}.items()))
+VIEWS: Final[dict[type, str]] = {  # and what gives them
+    type(getattr(kind(), name)()): name
+    for kind in (dict, OrderedDict)
+    for name in ("keys", "values", "items")
+}
 OWN: Final[dict[type, dict[str, bool]]] = {}  # whether a class has its own version of a method
 INSTANT: Final = {list, set, dict, int, float, str, tuple, bytes, bool, deque}  # made in no time
 LIBRARY: Final = ("builtins", "collections", "array")
@@ -237,7 +240,7 @@ def contains(item: object, container: Any) -> bool:
                 item = stable(item)
         elif kind in VIEWS:
             owner = owner_of(container)
-            if kind is KEYS_VIEW:
+            if VIEWS[kind] == "keys":
                 read_item(owner, item)
             else:
                 read_all(owner)
@@ -284,33 +287,58 @@ def operand(value: Any) -> Any:
 
 def stable(value: Any) -> Any:
     """A value that nobody changes from now on: containers are read and copied, with all in them."""
+    return copied(value, stable)
+
+
+def shown(value: Any) -> Any:
+    """The same for a value whose text is asked for. The text of the user's own objects in it is
+    made by their code, in turn with the reading of the rest."""
+    return copied(value, shown_part)
+
+
+def shown_part(value: Any) -> Any:
+    copy = shown(value)
+    return Text(repr(value)) if copy is value and OBJECTS.is_seen(type(value)) else copy
+
+
+class Text:
+    """Stands for an object that was shown already."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def copied(value: Any, part_of: Callable[[Any], Any]) -> Any:
+    """A copy of a container, with something else for each of its parts."""
     kind = type(value)
     if kind in ATOMS:
         return value
     if kind is tuple:
-        parts = [stable(part) for part in value]
+        parts = [part_of(part) for part in value]
         same = all(part is old for part, old in zip(parts, value, strict=True))
         return value if same else tuple(parts)
     if kind in VIEWS:
-        read_all(owner_of(value))
-        return [stable(part) for part in list(value)]
+        return getattr(copied(owner_of(value), part_of), VIEWS[kind])()
     shape = shape_of(kind)
     if shape == NO_CONTAINER or any(is_own(kind, name) for name in SHOWN_BY):
         return value
     read_all(value)
-    return copy_of(value, shape)
+    return copy_of(value, shape, part_of)
 
 
-def copy_of(value: Any, shape: int) -> Any:
+def copy_of(value: Any, shape: int, part_of: Callable[[Any], Any]) -> Any:
     """A copy of a container that was just read; what is in it is read next."""
     if type(value) is deque:
-        return deque([stable(part) for part in list(value)], value.maxlen)
+        return deque([part_of(part) for part in list(value)], value.maxlen)
     copy = shallow_copy(value)
     if shape == KEYED:
         for key, part in list(dict.items(copy)):
-            dict.__setitem__(copy, key, stable(part))
+            dict.__setitem__(copy, key, part_of(part))
     elif isinstance(copy, list):
-        copy[:] = [stable(part) for part in list(copy)]
+        copy[:] = [part_of(part) for part in list(copy)]
     return copy
 
 
@@ -335,7 +363,7 @@ def text(value: object) -> object:
     """What is to be formatted."""
     if RUNTIME.is_elsewhere() or type(value) in ATOMS:
         return value
-    return stable(value)
+    return shown(value)
 
 
 def unpack(value: object) -> object:
@@ -465,7 +493,7 @@ def iterate(value: Any) -> Any:
         return value
     kind = type(value)
     if kind in VIEWS:
-        look = read_length if kind is KEYS_VIEW else read_all
+        look = read_length if VIEWS[kind] == "keys" else read_all
         return StepwiseIterator(owner_of(value), look, value)
     shape = shape_of(kind)
     if shape == NO_CONTAINER or is_own(kind, "__iter__"):
