@@ -115,25 +115,29 @@ def test_code_is_put_back_after_an_error(folder: Path) -> None:
 
 
 def test_modules_that_are_imported_later(folder: Path) -> None:
-    reader = module(folder, "reader", "limit = 1\ndef read(): return limit\n")
+    reader = module(
+        folder, "reader", "ceiling_of_reader = 1\ndef read(): return ceiling_of_reader\n"
+    )
     calls: list[str] = []
     with instrumented(recording(calls)) as swapped:
         reader.read()
         assert calls == []
         writer = module(
-            folder, "writer", "import reader\ndef write(n):\n  reader.limit = n\n  return n.real\n"
+            folder,
+            "writer",
+            "import reader\ndef write(n):\n  reader.ceiling_of_reader = n\n  return n.real\n",
         )
         calls.clear()
         writer.write(1)
         assert calls == []
         swapped.again()
         writer.write(2)
-        assert calls == ["store_attribute limit", "load_attribute real"]
+        assert calls == ["store_attribute ceiling_of_reader", "load_attribute real"]
         calls.clear()
         # Now that somebody stores to it, the global is shared.
         assert reader.read() == 2
-        assert calls == ["load_global limit"]
-        assert "limit" in swapped.stored
+        assert calls == ["load_global ceiling_of_reader"]
+        assert "ceiling_of_reader" in swapped.stored
     calls.clear()
     assert reader.read() == 2 and writer.write(3) == 3 and calls == []
 
