@@ -13,6 +13,7 @@ import itertools
 import operator
 import typing
 from abc import ABCMeta
+from array import array
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -39,8 +40,10 @@ from mazurka.program.containers import (
     iterate,
     length,
     load_item,
+    note_generator,
     operand,
     operate,
+    pairs_of,
     read_all,
     shown,
     stable,
@@ -69,6 +72,7 @@ from mazurka.program.fields import (
 from mazurka.program.objects import (
     ATOMS,
     INDEXED,
+    KEYED,
     MISSING,
     NO_CONTAINER,
     OBJECTS,
@@ -252,10 +256,7 @@ def callee_for_class(kind: Any) -> Any:
     replacement = BUILTINS.get(kind) or replacement_for(kind)
     if replacement is not None:
         return replacement
-    module = getattr(kind, "__module__", "")
-    if module in ("builtins", "collections", "array", "types"):
-        return partial(call_reading, kind)
-    if module == "itertools":
+    if getattr(kind, "__module__", "") == "itertools":
         return partial(make_lazily, kind)
     return kind if OBJECTS.is_seen(kind) or is_known(kind) else partial(construct, kind)
 
@@ -410,7 +411,13 @@ def call_opaque(function: Callable[..., Any], *arguments: Any, **named: Any) -> 
         OBJECTS.share(argument, "")
         if shape_of(kind) != NO_CONTAINER:
             change_all(argument)
+            if any(OBJECTS.is_shared(part) for part in parts_of(argument)):
+                OBJECTS.note_opaque(full_name_of(function), argument)
     return function(*arguments, **named)
+
+
+def parts_of(container: Any) -> list[Any]:
+    return list(dict.values(container)) if shape_of(type(container)) == KEYED else list(container)
 
 
 def full_name_of(function: Any) -> str:
@@ -484,6 +491,7 @@ def make_iterator(items: Any, *sentinel: Any) -> object:
 
 def take_next(items: Any, *default: Any) -> object:
     if not RUNTIME.is_elsewhere() and OBJECTS.is_known(items):
+        note_generator(items)
         change_all(items)
     return next(STANDARD.steered(items), *default)
 
@@ -495,11 +503,31 @@ def reduce(function: Any, items: Any, *initial: Any) -> object:
 def make_copy(thing: Any) -> object:
     if shape_of(type(thing)) != NO_CONTAINER:
         read_all(thing)
+    else:
+        note_instances(thing, "copy.copy")
     return copy.copy(thing)
 
 
 def make_deep_copy(thing: Any, *memo: Any) -> object:
-    return copy.deepcopy(stable(thing), *memo)
+    stable_thing = stable(thing)
+    note_instances(stable_thing, "copy.deepcopy")
+    return copy.deepcopy(stable_thing, *memo)
+
+
+def note_instances(thing: Any, name: str) -> None:
+    """A function looks at the attributes of all objects in something, which is not seen."""
+    kind = type(thing)
+    if kind in ATOMS:
+        return
+    if kind is tuple or shape_of(kind) != NO_CONTAINER:
+        for part in parts_of(thing):
+            note_instances(part, name)
+    elif OBJECTS.is_shared(thing) and not is_known(kind):
+        OBJECTS.note_opaque(name, thing)
+
+
+def make_dict(kind: Any, *given: Any, **named: Any) -> object:
+    return kind(*[pairs_of(each) for each in given], **named)
 
 
 def make_reversed(items: Any) -> object:
@@ -537,7 +565,7 @@ GETTERS: Final[dict[type, Callable[..., object]]] = {
 
 
 READERS: Final = (
-    list, tuple, set, frozenset, dict, bytes, bytearray, OrderedDict, Counter, deque, defaultdict,
+    list, tuple, set, frozenset, bytes, bytearray, array, Counter, deque, defaultdict,
     bisect.bisect_left, bisect.bisect_right,
 )  # fmt: skip
 ORDERERS: Final = (sorted, min, max)
@@ -551,6 +579,8 @@ BUILTINS: Final[dict[object, Callable[..., object]]] = {
     **{function: partial(call_reading, function) for function in READERS},
     **{function: partial(call_ordering, function) for function in ORDERERS},
     **{function: partial(call_showing, function) for function in SHOWERS},
+    dict: partial(make_dict, dict),
+    OrderedDict: partial(make_dict, OrderedDict),
     len: length,
     id: identify,
     enumerate: make_enumerate,

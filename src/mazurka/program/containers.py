@@ -8,6 +8,7 @@ import gc
 import operator
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
+from types import GeneratorType
 from typing import Any, Final, cast
 
 from mazurka.core.operation import (
@@ -81,10 +82,17 @@ def use_opaque(thing: object, name: str) -> None:
         return
     for base in kind.__mro__:
         if name in base.__dict__:
-            if not OBJECTS.is_seen(base) and base.__module__ not in ABSTRACT:
+            is_abstract = base.__module__ in ABSTRACT and base is not memoryview
+            if not OBJECTS.is_seen(base) and not is_abstract:
                 OBJECTS.note_opaque(f"{base.__module__}.{base.__qualname__}.{name}", thing)
                 change_all(thing)
             return
+
+
+def note_generator(thing: object) -> None:
+    """Two threads that take from one generator may get in each other's way; this is not seen."""
+    if type(thing) is GeneratorType and OBJECTS.is_shared(thing):
+        OBJECTS.note_opaque("taking from a generator", thing)
 
 
 # One step on a container
@@ -359,6 +367,14 @@ def items_of(value: Any) -> Any:
     return list(value) if isinstance(value, Iterator) else value
 
 
+def pairs_of(value: Any) -> Any:
+    """What a dict is made from or updated with: another one, or pairs, which may be lists."""
+    items = items_of(value)
+    if type(value) in VIEWS or shape_of(type(value)) in (INDEXED, WHOLE):
+        return [items_of(pair) for pair in items]
+    return items
+
+
 def text(value: object) -> object:
     """What is to be formatted."""
     if RUNTIME.is_elsewhere() or type(value) in ATOMS:
@@ -498,6 +514,7 @@ def iterate(value: Any) -> Any:
     shape = shape_of(kind)
     if shape == NO_CONTAINER or is_own(kind, "__iter__"):
         use_opaque(value, "__iter__")
+        note_generator(value)
         return value
     if shape == INDEXED:
         return IndexIterator(value)
@@ -550,7 +567,9 @@ def call_method(function: Callable[..., Any], *arguments: Any, **named: Any) -> 
     is_sequence = shape == INDEXED or shape == WHOLE
     if is_sequence and name in FINDING and arguments and type(arguments[0]) not in ATOMS:
         return find(container, name, arguments)
-    if name in TAKING_ITEMS:
+    if name == "update" and shape == KEYED:
+        arguments = tuple([pairs_of(argument) for argument in arguments])
+    elif name in TAKING_ITEMS:
         arguments = tuple([items_of(argument) for argument in arguments])
     give(container, arguments)
     give(container, tuple(named.values()))

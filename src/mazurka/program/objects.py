@@ -61,6 +61,8 @@ HARMLESS: Final = {
 }  # fmt: skip
 
 
+# Modules whose objects have models.
+STEERED: Final = ("threading", "_thread", "queue", "_queue")
 ABSTRACT: Final = ("abc", "builtins", "collections.abc", "typing")  # their methods call others
 
 
@@ -336,6 +338,7 @@ class Objects(Memory):
             frame = cast(Any, thing).gi_frame
             if frame is not None:
                 self.share(tuple(frame.f_locals.values()), "")
+            self.share_memory(thing, label)
         elif kind is LruCache:
             cache_of(thing)
             self.share_memory(thing, label)
@@ -418,7 +421,7 @@ class Objects(Memory):
             self.is_shared(thing)
             and shape_of(kind) == NO_CONTAINER
             and kind is not LruCache
-            and kind.__module__.partition(".")[0] not in HARMLESS
+            and not is_harmless(kind)
             and not isinstance(thing, (type, Thread))
         )
 
@@ -694,20 +697,26 @@ def slots_of(kind: type) -> tuple[str, ...]:
 def is_machinery(kind: type) -> bool:
     """Whether the instances of a class announce by themselves what is done to them."""
     module = kind.__module__
-    return module.startswith("mazurka.") or (
-        (module == "threading" or module == "queue") and kind is not Thread
-    )
+    return module.startswith("mazurka.") or (module in STEERED and kind is not Thread)
 
 
 def is_memory(kind: type) -> bool:
-    """Whether instances of a class have something in them that hooks may see change."""
+    """Whether instances of a class have something in them that may change. Of a class that is
+    written in C one cannot know."""
     found = MEMORY.get(kind)
     if found is None:
         found = not is_machinery(kind) and (
-            shape_of(kind) != NO_CONTAINER or bool(kind.__dictoffset__) or bool(slots_of(kind))
+            shape_of(kind) != NO_CONTAINER
+            or bool(kind.__dictoffset__)
+            or bool(slots_of(kind))
+            or not is_harmless(kind)
         )
         MEMORY[kind] = found
     return found
+
+
+def is_harmless(kind: type) -> bool:
+    return kind.__module__.partition(".")[0] in HARMLESS and kind is not memoryview
 
 
 OBJECTS: Final = Objects()
