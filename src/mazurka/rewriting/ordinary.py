@@ -19,19 +19,23 @@ class OrdinaryCode:
         self.program = program
         self.code = code
         self.functions = 0
-        self.look()
+        self.take_in()
 
     def look(self) -> bool:
         """Look for code that came up since the last time; whether there was some."""
         self.code.again()
         if len(self.code.codes) == self.functions:
             return False
+        self.take_in()
+        return True
+
+    def take_in(self) -> None:
+        """Tell the hooks what was found."""
         self.functions = len(self.code.codes)
         CALLS.files = {code.co_filename for code in self.code.codes}
         CALLS.skipped = {id: text for id, (_, text) in self.code.skipped_codes.items()}
         CHANGEABLE.set_names(self.code.stored, self.code.is_dynamic)
         self.name_what_is_there()
-        return True
 
     def name_what_is_there(self) -> None:
         """All that the program can find when it begins: globals, classes, closures."""
