@@ -44,7 +44,7 @@ class Event:
 
         self.mark = 0  # whether it is in a schedule
         self.last_head: Event | None = None  # the latest head of a schedule before it
-        self.head_here: Event | None = None  # the latest one up to it that accesses its location
+        self.head_before: Event | None = None  # the latest one that accesses its location, too
         self.instead_of: Event | None = None  # what a head was reversed against
 
 

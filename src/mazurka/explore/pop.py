@@ -247,16 +247,15 @@ class Pop(Guide):
             event.last_head = before if before.mark == HEAD else before.last_head
         if event.location < 0:
             return
-        if event.mark == HEAD and not changes_all(event):  # else nothing could come in its place
-            event.head_here = event
+        if self.watching and event.previous_access is not None:
+            event.head_before = head_here(event.previous_access)
+        if head_here(event) is event:
             self.watching = True
-        elif self.watching and event.previous_access is not None:
-            event.head_here = event.previous_access.head_here
 
     def watches(self, location: int) -> bool:
         last_access = self.order.last_access
         latest = last_access[location] if location < len(last_access) else None
-        return latest is not None and latest.head_here is not None and not changes_all(latest)
+        return latest is not None and head_here(latest) is not None and not changes_all(latest)
 
     def asleep(self, thread: int, location: int, footprint: Footprint) -> bool:
         """Whether an access would complete a schedule that comes before one in E."""
@@ -290,7 +289,7 @@ class Pop(Guide):
 
         For an access in a schedule, what the schedule does not take along is passed over.
         """
-        head = None if latest is None else latest.head_here
+        head = None if latest is None else head_here(latest)
         while head is not None:
             if (
                 (race is None or head.position < race.position)
@@ -298,8 +297,7 @@ class Pop(Guide):
                 and is_first(thread, footprint, previous, latest, head.instead_of, race)
             ):
                 return True
-            before = head.previous_access
-            head = None if before is None else before.head_here
+            head = head.head_before
         return False
 
     # Parsimonious races
@@ -407,6 +405,14 @@ class Pop(Guide):
             if earlier.mode == WRITE and earlier.position < first_node and stood_before:
                 return  # an earlier run has seen all this
             earlier = earlier.previous_change
+
+
+def head_here(event: Event) -> Event | None:
+    """The latest head of a schedule, up to an event, that accesses its location: only those in
+    whose place something else could come."""
+    if event.mark == HEAD and not changes_all(event):
+        return event
+    return event.head_before
 
 
 def changes_all(event: Event) -> bool:

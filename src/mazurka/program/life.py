@@ -4,6 +4,7 @@ Here, and not with the rest of the standard library's models, since it is compil
 for every thread of every execution.
 """
 
+import threading
 from _thread import get_ident
 from collections.abc import Callable
 from random import Random
@@ -11,12 +12,14 @@ from typing import Any, cast
 
 from mazurka.core.operation import LOAD, STORE, TIMED_WAIT
 from mazurka.core.result import MazurkaError
-from mazurka.program.primitives import Handle, spawn
+from mazurka.program.primitives import Handle, started
 from mazurka.program.runtime import RUNTIME, Cancelled, SharedObject, Stuck
 from mazurka.program.sync import in_time
 
 HANDLE = "_mazurka_handle"
 HASH = "_mazurka_hash"
+ORIGINAL_RUN: object = threading.Thread.run
+WHAT_IT_RUNS = ("_target", "_args", "_kwargs")
 
 
 def in_execution() -> bool:
@@ -96,7 +99,7 @@ class Life:
     def __call__(self) -> None:
         own().thread = self.thread
         try:
-            self.thread.run()
+            self.run()
         except SystemExit:
             pass
         except (Cancelled, Stuck, KeyboardInterrupt, MazurkaError):
@@ -106,6 +109,21 @@ class Life:
                 self.end()
                 raise
         self.end()
+
+    def run(self) -> None:
+        attributes = self.thread.__dict__
+        run: object = getattr(type(self.thread), "run")  # noqa: B009
+        if run is not ORIGINAL_RUN or "run" in attributes:
+            self.thread.run()
+            return
+        # The same, compiled.
+        target, arguments, named = [attributes[name] for name in WHAT_IT_RUNS]
+        try:
+            if target is not None:
+                target(*arguments, **named)
+        finally:
+            for name in WHAT_IT_RUNS:
+                attributes.pop(name, None)
 
     def end(self) -> None:
         if RUNTIME.repeats(STORE, self.ended):
@@ -132,13 +150,28 @@ def life_of(thread: Any) -> Life | None:
     return None if handle is None else cast(Life, handle.thread.function)
 
 
+def is_plain_new_thread(thread: Any) -> bool:
+    """Whether a thread that is to be started needs nothing but that: most do not."""
+    attributes = thread.__dict__
+    return (
+        type(thread) is threading.Thread
+        and in_execution()
+        and HASH in attributes  # it was made in this execution
+        and HANDLE not in attributes
+    )
+
+
 def begin_life(thread: Any, hook_takes: Callable[[BaseException, Any], bool]) -> None:
     """Start a thread."""
-    RUNTIME.give_away((thread._target, thread._args, tuple(thread._kwargs.values())))
-    thread._target = RUNTIME.callee(thread._target)
-    handle = spawn(Life(thread, hook_takes))
-    handle.thread.daemon = thread._daemonic
-    thread.__dict__[HANDLE] = handle
+    attributes = thread.__dict__
+    target = attributes["_target"]
+    RUNTIME.give_away(target)
+    RUNTIME.give_away(attributes["_args"])
+    RUNTIME.give_away(tuple(attributes["_kwargs"].values()))
+    attributes["_target"] = RUNTIME.callee(target)
+    handle = started(Life(thread, hook_takes))
+    handle.thread.daemon = attributes["_daemonic"]
+    attributes[HANDLE] = handle
 
 
 def make_thread(

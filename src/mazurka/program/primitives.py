@@ -39,12 +39,17 @@ class Handle:
 
 def spawn(function: Callable[..., object], *arguments: object) -> Handle:
     """Start a thread that calls `function(*arguments)`."""
-    parent = RUNTIME.current
     RUNTIME.give_away((function, arguments))
-    if parent is not None and RUNTIME.repeats(SPAWN, NOWHERE):
-        return Handle(RUNTIME.spawn(parent, function, arguments))
     if not callable(function):
         raise TypeError(f"spawn needs a function, not {function!r}")
+    return started(function, *arguments)
+
+
+def started(function: Callable[..., object], *arguments: object) -> Handle:
+    """A new thread, of a function that was given away before."""
+    parent = RUNTIME.current
+    if parent is not None and RUNTIME.repeats(SPAWN, NOWHERE):
+        return Handle(RUNTIME.spawn(parent, function, arguments))
     return Handle(cast(Thread, RUNTIME.perform(SPAWN, NOWHERE, function, arguments)))
 
 

@@ -13,6 +13,7 @@ from mazurka.program.life import (
     begin_life,
     handle_of,
     in_execution,
+    is_plain_new_thread,
     life_of,
     make_thread,
     own,
@@ -73,6 +74,9 @@ def initialise(
 
 
 def start(self: Any) -> None:
+    if is_plain_new_thread(self):
+        begin_life(self, hook_takes)
+        return
     if not in_execution():
         original_start(self)
         return
