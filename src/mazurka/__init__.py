@@ -3,6 +3,7 @@
 PYTEST_DONT_REWRITE: pytest would warn if this is imported before it runs, in a notebook say.
 """
 
+from mazurka.atomic_blocks import atomic
 from mazurka.checking import (
     COMPILED,
     CheckFailed,
@@ -51,6 +52,7 @@ __all__ = [
     "UnseenWarning",
     "__version__",
     "assume",
+    "atomic",
     "check",
     "choose",
     "explore",

@@ -271,7 +271,9 @@ def raised(account: Account, thread: Thread) -> Failure:
     text = ADDRESS.sub("", shown(error, str))
     summary = f"{type(error).__name__}: {text}" if text else type(error).__name__
     details = [f"raised{account.where_raised(error)}"]
-    failure = new_failure(account, EXCEPTION, summary, details, RUNTIME.failed_position)
+    # (That blocks are atomic may show only in what follows.)
+    end = None if RUNTIME.blocks else RUNTIME.failed_position
+    failure = new_failure(account, EXCEPTION, summary, details, end)
     failure.thread = account.thread(thread.id)
     failure.exception = error
     return failure

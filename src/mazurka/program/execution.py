@@ -7,6 +7,7 @@ from mazurka.core.execution import BLOCKED, COMPLETE, REDUNDANT, Execution
 from mazurka.core.operation import CHOOSE, JOIN, NONE, UNKNOWN, may_block, mode_when_enabled
 from mazurka.core.result import Failure, MazurkaError, NamedStep, Schedule
 from mazurka.program.account import account_of, account_of_change, race_to_tell
+from mazurka.program.blocks import are_atomic
 from mazurka.program.race_detector import Race
 from mazurka.program.runtime import INTERRUPTED, NOTHING, RUNTIME, Stuck
 from mazurka.program.source import place
@@ -87,6 +88,10 @@ class PythonExecution(Execution):
             self.failed = True
         if self.race is not None:
             self.failed = True
+        if RUNTIME.blocks and not asleep and not are_atomic(RUNTIME.blocks, self.events):
+            self.status = BLOCKED
+            self.failed = False
+            self.race = None
 
     def failure(self) -> Failure:
         """What went wrong. The run is repeated first: the names of objects are those of the run in

@@ -13,7 +13,7 @@ from typing import Any, cast
 from mazurka.core.operation import LOAD, STORE, TIMED_WAIT
 from mazurka.core.result import MazurkaError
 from mazurka.program.primitives import Handle, started
-from mazurka.program.runtime import RUNTIME, Cancelled, SharedObject, Stuck
+from mazurka.program.runtime import RUNTIME, Block, Cancelled, SharedObject, Stuck
 from mazurka.program.sync import in_time
 
 HANDLE = "_mazurka_handle"
@@ -49,6 +49,8 @@ class Belongings:
         self.event_loop: Any = None  # of asyncio
         self.event_loop_set = False
         self.tasks = 0
+        self.nesting = 0  # how many atomic blocks it is in,
+        self.block: Block | None = None  # and the outermost one
 
 
 def own_locals() -> Locals:

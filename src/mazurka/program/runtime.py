@@ -5,6 +5,7 @@ is and switches straight to that thread's greenlet; it comes back when its own t
 performs the operation. There is one runtime in a process, and one execution at a time.
 """
 
+import sys
 from _thread import get_ident
 from collections.abc import Callable
 from contextvars import Context, copy_context
@@ -89,6 +90,16 @@ class Divergence:
         self.instruction = 0
 
 
+class Block:
+    """Part of a thread that nothing may come between: its steps among those from `begin` on, up to
+    `end`."""
+
+    def __init__(self, thread: int, begin: int) -> None:
+        self.thread = thread
+        self.begin = begin
+        self.end = sys.maxsize  # it has not ended yet
+
+
 class Memory:
     """What is known of the ordinary objects of a program."""
 
@@ -136,6 +147,7 @@ class Runtime(Registry):
         self.position = 0
         self.pending: list[Thread] = []  # spawned by the thread that steps, but not yet started
         self.recent: Thread | None = None
+        self.blocks: list[Block] = []  # those that must be atomic, in this execution
         self.running = False  # in the program, or in what it made the runtime call
         self.cancelling = False
         self.stopped = NOTHING
@@ -221,6 +233,8 @@ class Runtime(Registry):
         self.misuse = None
         self.first_failed = None
         self.pending = []
+        if self.blocks:
+            self.blocks = []
         if self.memory is not None:
             self.memory.begin()
         if self.watcher is not None:
