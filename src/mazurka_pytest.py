@@ -63,6 +63,13 @@ def whole_number(text: str) -> int:
     return number
 
 
+def any_number(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+
+
 def seconds(text: str) -> float:
     try:
         number = float(text)
@@ -98,6 +105,8 @@ CHECK_OPTIONS: dict[str, tuple[Callable[[str], Any], str, str]] = {
     "algorithm": (algorithm, "NAME", "How tests that Mazurka checks are explored."),
     "max_executions": (whole_number, "N", "Give up a test after this many executions."),
     "time_limit": (seconds, "SECONDS", "Give up a test after this many seconds."),
+    "seed": (any_number, "N", "Which executions are taken at random, if they are."),
+    "depth": (whole_number, "N", "How many orderings a failure may take that pct is to find."),
     "granularity": (
         granularity,
         "NAME",

@@ -18,6 +18,8 @@ from mazurka.core.result import NONDETERMINISM, Failure, MazurkaError, Result, S
 from mazurka.explore.naive import NaiveSearch
 from mazurka.explore.optimal import OptimalDpor
 from mazurka.explore.pop import Pop
+from mazurka.explore.sampling import PartialOrders, Priorities, Sampler
+from mazurka.explore.search import DEFAULT_DEPTH as DEFAULT_DEPTH
 from mazurka.explore.search import Progress, Search
 from mazurka.explore.source import SourceDpor
 from mazurka.program.execution import PythonExecution
@@ -35,7 +37,12 @@ ALGORITHMS: dict[str, Callable[[Search], bool]] = {
     "optimal": lambda search: OptimalDpor(search).explore(),
     "source": lambda search: SourceDpor(search).explore(),
     "naive": lambda search: NaiveSearch(search).explore(),
+    "random": lambda search: Sampler(search).explore(),
+    "pct": lambda search: Priorities(search).explore(),
+    "pos": lambda search: PartialOrders(search).explore(),
 }
+SAMPLERS = ("random", "pct", "pos")
+SAMPLES = 1000  # that they take if nothing else ends the search
 
 GRANULARITIES = ("access", "sync")
 
@@ -102,6 +109,8 @@ def explore(
     setup: Callable[[], object] | None = None,
     reset: Callable[[], object] | None = None,
     granularity: str = "access",
+    seed: int = 0,
+    depth: int = DEFAULT_DEPTH,
 ) -> Result:
     """Run a program once for every behaviour that differs.
 
@@ -117,21 +126,35 @@ def explore(
     With `granularity="access"` each access to an ordinary object that threads share is a step. With
     "sync" only synchronisation is, and two such accesses that nothing orders are a data race, which
     is a failure: this is quicker, and as thorough for programs that are to have no data races.
+
+    The algorithms "random", "pct" and "pos" run executions that are taken at random, 1,000 of them
+    unless a limit says otherwise, for programs that have too many to run them all. `seed` says
+    which; `depth` is how many orderings a failure may take that "pct" is to find. Their verdict is
+    "incomplete", unless they meet a failure.
     """
     program = runnable(undecorated(program))
     check_options(program, algorithm, max_executions, time_limit, max_events, step_limit)
     if granularity not in GRANULARITIES:
         known = ", ".join(GRANULARITIES)
         raise MazurkaError(f"there is no granularity {granularity!r}; choose one of {known}")
+    if depth < 1:
+        raise MazurkaError("depth must be at least 1")
+    samples = algorithm in SAMPLERS
+    if samples and max_executions is None and time_limit is None:
+        max_executions = SAMPLES
 
     def search() -> tuple[Result, bool]:
         result = Result(algorithm=algorithm)
+        # Searches that pick from all threads must have them stand before their next steps.
+        all_stand = samples or algorithm == "naive"
         execution = PythonExecution(
-            program, independent_adds, max_events, algorithm == "naive", granularity == "sync"
+            program, independent_adds, max_events, all_stand, granularity == "sync"
         )
         execution.setup = setup
         execution.reset = reset
         search = Search(execution, result, stop_on_failure, max_executions, time_limit, progress)
+        search.seed = seed
+        search.depth = depth
         return result, run_search(search, ALGORITHMS[algorithm], step_limit)
 
     if instrument is None:

@@ -24,6 +24,7 @@ from mazurka import checking
 from mazurka.checking import (
     ALGORITHMS,
     COMPILED,
+    DEFAULT_DEPTH,
     DEFAULT_MAX_EVENTS,
     DEFAULT_STEP_LIMIT,
     GRANULARITIES,
@@ -87,7 +88,16 @@ def main() -> None:
     default="pop",
     show_default=True,
     help="How to explore: one execution for each behaviour (pop, and optimal, which takes more "
-    "memory), the same with some redundant ones (source), or every interleaving (naive).",
+    "memory), the same with some redundant ones (source), every interleaving (naive), or some at "
+    "random (random, pct, pos).",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Which ones at random.")
+@click.option(
+    "--depth",
+    type=click.IntRange(min=1),
+    default=DEFAULT_DEPTH,
+    show_default=True,
+    help="How many orderings a failure may take that pct is to find.",
 )
 @click.option(
     "--max-executions", type=click.IntRange(min=1), help="Stop after this many executions."

@@ -14,9 +14,11 @@ REDUNDANT: Final = 2  # only threads in the sleep set could go on: explored befo
 
 
 class Guide:
-    """Watches a run while it goes on, and may keep threads from making their next step."""
+    """Watches a run while it goes on, and may keep threads from making their next step, or pick the
+    one that does."""
 
     def __init__(self) -> None:
+        self.picks = False  # whether it does that
         self.watching = False  # whether any location is to be watched
         self.partners: list[int] = []  # for each thread, one that had better run next to it, or -1
 
@@ -30,6 +32,14 @@ class Guide:
 
     def asleep(self, thread: int, location: int, footprint: Footprint) -> bool:
         """Whether a thread must not access a location that is watched in this way now."""
+        raise NotImplementedError
+
+    def pick(self, threads: list[int]) -> int:
+        """Which of the threads that can makes the next step."""
+        raise NotImplementedError
+
+    def choose(self, alternatives: int) -> int:
+        """Which alternative the thread that was picked takes."""
         raise NotImplementedError
 
 

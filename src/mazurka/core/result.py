@@ -135,6 +135,7 @@ class Result:
     complete: int = 0
     blocked: int = 0
     redundant: int = 0
+    traces: int | None = None  # how many different ones were met, if executions are sampled
     failures: list[Failure] = field(default_factory=list)
     outcomes: Counter[Any] = field(default_factory=Counter)
     seconds: float = 0.0

@@ -8,6 +8,8 @@ from mazurka.core.event import Event
 from mazurka.core.execution import BLOCKED, COMPLETE, Execution
 from mazurka.core.result import NONDETERMINISM, STUCK, Failure, Result
 
+DEFAULT_DEPTH = 3
+
 Progress = Callable[[Result], None]
 
 
@@ -35,6 +37,8 @@ class Search:
         self.outcomes: dict[Any, int] = {}  # quicker than a Counter
         self.until_clock = 1
         self.counted = 0
+        self.seed = 0  # of searches that go by chance
+        self.depth = DEFAULT_DEPTH  # how many orderings a failure may take, for `pct`
         self.races: set[str] = set()  # the data races that were met
 
     def seconds(self) -> float:

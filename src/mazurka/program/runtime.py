@@ -648,6 +648,8 @@ class Runtime(Registry):
         """The thread that stepped last as long as it can, then its partner, then the first of the
         others. Those with partners come late, and awaits when nothing else can be done, since what
         comes later might have disabled them."""
+        if self.guide is not None and self.guide.picks:
+            return self.picked(self.guide)
         recent = self.recent
         if recent is not None and not is_await(recent.kind):
             if self.can_step(recent):
@@ -667,6 +669,19 @@ class Runtime(Registry):
                 best = thread
                 best_rank = rank
         return best
+
+    def picked(self, guide: Guide) -> Thread | None:
+        """The thread that the guide picks."""
+        able = [thread.id for thread in self.live if self.enabled(thread)]
+        if not able:
+            return None
+        running = self.current
+        self.current = None  # it may ask for footprints, which may call the user's guards
+        thread = self.threads[guide.pick(able)]
+        self.current = running
+        if thread.kind == CHOOSE:
+            thread.choice = guide.choose(thread.alternatives)
+        return thread
 
     def partner_of(self, thread: Thread) -> int:
         guide = self.guide

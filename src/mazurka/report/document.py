@@ -18,6 +18,7 @@ def result_document(program: str, result: Result) -> dict[str, Any]:
         "complete": result.complete,
         "blocked": result.blocked,
         "redundant": result.redundant,
+        "traces": result.traces,
         "seconds": round(result.seconds, 6),
         "warnings": result.warnings,
         "failures": [failure_document(failure) for failure in result.failures],

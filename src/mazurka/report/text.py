@@ -114,6 +114,8 @@ def counts(result: Result) -> str:
     text = plural(result.executions, "execution")
     if result.complete < result.executions:
         text += f" ({', '.join(sorts)})"
+    if result.traces is not None:
+        text += f" of {plural(result.traces, 'trace')}"
     if len(result.failures) > 1:
         # A data race is told once, however many executions have it.
         races = any(failure.kind == DATA_RACE for failure in result.failures)
