@@ -5,6 +5,14 @@ from collections.abc import Callable
 from types import CellType, FunctionType
 from typing import Any, TypeVar
 
+from mazurka.program.patterns import (
+    match_class,
+    match_keys,
+    match_mapping,
+    match_rest,
+    match_sequence,
+)
+
 Hidden = TypeVar("Hidden", bound=Callable[..., Any])
 
 
@@ -112,7 +120,11 @@ PLAIN: dict[str, Callable[..., Any]] = {
     "operand": same,
     "text": same,
     "entered": same,
-    "matched": same,
+    "match_class": match_class,  # outside of a check, these do no more than that
+    "match_keys": match_keys,
+    "match_mapping": match_mapping,
+    "match_rest": match_rest,
+    "match_sequence": match_sequence,
 }
 
 

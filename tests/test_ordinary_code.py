@@ -488,6 +488,73 @@ def test_dataclasses_are_ordered_and_hashed_as_ever() -> None:
     assert Point.__eq__.__code__.co_filename == "<string>"
 
 
+# Patterns
+
+
+def test_class_patterns_load_attribute_by_attribute() -> None:
+    def program() -> str:
+        point = Point(0, 0)
+        seen: list[str] = []
+
+        def look() -> None:
+            match point:
+                case Point(x=0, y=1):
+                    seen.append("moved after x was loaded")
+                case Point(0, 0):
+                    seen.append("origin")
+                case Point(x=1, y=0):
+                    seen.append("between")
+                case Point(1, y):
+                    seen.append(f"moved to {y}")
+
+        together(point.move, look)
+        return seen[0]
+
+    expected = {"moved after x was loaded", "origin", "between", "moved to 1"}
+    assert outcomes(program) == expected
+
+
+def test_patterns_look_into_containers_in_attributes() -> None:
+    def program() -> str:
+        box = SimpleNamespace(items=[1], table={"k": [1]})
+        seen: list[str] = []
+
+        def change() -> None:
+            box.items.append(2)
+            box.table["k"].append(2)
+
+        def look() -> None:
+            match box:
+                case SimpleNamespace(items=[1, 2], table={"k": [1]}):
+                    seen.append("between")
+                case SimpleNamespace(items=[1, *rest]):
+                    seen.append(f"rest {rest}")
+
+        together(change, look)
+        return seen[0]
+
+    assert outcomes(program) == {"between", "rest []", "rest [2]"}
+
+
+def test_patterns_bind_names_to_the_parts_themselves() -> None:
+    def program() -> str:
+        box = SimpleNamespace(items=[[0], [0]], table={"k": [0]})
+
+        def change() -> None:
+            match box.items:
+                case [[_] as first, *_]:
+                    first.append(1)
+            match box:
+                case SimpleNamespace(items=list(items), table={"k": inner}):
+                    items.append([1])
+                    inner.append(1)
+
+        together(change)
+        return f"{box.items} {box.table}"
+
+    assert outcomes(program) == {"[[0, 1], [0], [1]] {'k': [0, 1]}"}
+
+
 # Objects whose classes are not rewritten
 
 

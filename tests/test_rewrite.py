@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from mazurka.core.result import MazurkaError
 from mazurka.rewriting.rewrite import (
     bind,
     is_helper,
@@ -476,6 +475,203 @@ snippet(
         return [kind(x) for x in (0, 1, [], [1, [2, 3]], "s", {"k": 1, "l": 2}, [4], 5.5)]
     """,
 )
+POINTS = """
+    class Point:
+        __match_args__ = ("x", "y")
+        def __init__(self, x, y): self.x, self.y = x, y
+        def __repr__(self): return f"Point({self.x}, {self.y})"
+    class Loud:
+        __match_args__ = ("a", "b", "c")
+        def __getattr__(self, name):
+            log(name)
+            if name in ("a", "b"): return name
+            raise AttributeError(name)
+    def attempt(f, *arguments):
+        try:
+            return f(*arguments)
+        except Exception as error:
+            return type(error).__name__, str(error)
+"""
+snippet(
+    "match with class patterns",
+    POINTS
+    + """
+    def kind(p):
+        match log(p):
+            case Point(x=0, y=0): return "origin"
+            case Point(0, y) | Point(y, 0) if log(y) != 5: return "axis", y
+            case Point(x=Point(a, Point() as b) as c, y=d): return a, b, c, d
+            case Point([first, *rest], {"k": k, **others}): return first, rest, k, others
+            case Point(None | True as x, y=-1 | "s"): return "odd", x
+            case Point(x=_, y=[*_, Point(z, _)]) | [Point(z), *_]: return z
+            case [_, (Point(u) | {"p": Point(u)}), *v]: return u, v
+            case {"p": Point(w, 1) as q, **r} if r: return w, q, r
+            case int(n) | str(n) | float(real=n): return "plain", n
+            case list(m): return m
+            case Loud(a="a", b="x") | Loud("b") | Loud(a=_, c=_): return "never"
+            case Loud(_, b) as loud: return b, type(loud)
+            case object(missing=_): return "never"
+            case other: return "other", other
+    def run():
+        P, p = Point, Point(1, 2)
+        subjects = [
+            P(0, 0), P(0, 1), P(1, 0), P(0, 5), P(p, 3), P(P(p, p), 3), P([1, 2], {"k": 3, "l": 4}),
+            P([], {}), P(None, -1), P(True, "s"), P(1, [2, p]), [p], [p, p], [1, p, 3, 4],
+            [1, {"p": p}], {"p": P(3, 1), "o": 1}, {"p": P(3, 1)}, 7, True, "text", 1.5, [1],
+            Loud(), b"bytes", None, p,
+        ]
+        return [kind(subject) for subject in subjects]
+    """,
+)
+snippet(
+    "match with wrong class patterns",
+    POINTS
+    + """
+    class Tuples(list): __match_args__ = ()
+    class Lists: __match_args__ = ["x"]
+    class Numbers: __match_args__ = ("x", 1); x = 0
+    class Twice: __match_args__ = ("x", "x"); x = 0
+    class Lost: __match_args__ = ("lost", 1)
+    class Sub(int): pass
+    class Failing:
+        @property
+        def x(self): raise KeyError("x")
+    def no_class(p):
+        match p:
+            case log(x=1): pass
+    def too_many(p):
+        match p:
+            case Point(1, _, _): return "point"
+            case int(_, _): pass
+            case Tuples(_) | Loud(_, _, _, _): pass
+    def wrong(p):
+        match p:
+            case Lists(_) | Numbers(_, _) | Twice(_, _): pass
+            case Point(_, x=_): pass
+            case Lost(_, _): pass
+            case Failing(x=_): pass
+            case Sub(s): return "sub", s
+            case {Point.__name__: 1, "Point": 2}: pass
+    def run():
+        points = [Point(1, 2), 1, Tuples(), Loud(), None]
+        others = [Lists(), Numbers(), Twice(), Point(1, 2), Lost(), Failing(), Sub(3), {"Point": 1}]
+        others.append({"Point": 1, "q": 2})
+        return (attempt(no_class, 1)[0], [attempt(too_many, p) for p in points],
+                [attempt(wrong, p) for p in others])
+    """,
+)
+snippet(
+    "what match asks its subject",
+    """
+    from collections.abc import Mapping, Sequence
+    from collections import deque
+    class Items(Sequence):
+        def __init__(self, *items): self.items = items
+        def __len__(self): log("len"); return len(self.items)
+        def __getitem__(self, i): log(i); return self.items[i]
+        def __iter__(self): log("iter"); return iter(self.items[:2])
+    class Table(Mapping):
+        def __init__(self, **items): self.items_ = items
+        def __len__(self): log("len"); return len(self.items_)
+        def __getitem__(self, key): log(key); return self.items_[key]
+        def __iter__(self): log("iter"); return iter(self.items_)
+    class Equal:
+        def __init__(self, name): self.name = name
+        def __eq__(self, other): log((self.name, "eq", other)); return Truth(self.name == other)
+    class Truth:
+        def __init__(self, value): self.value = value
+        def __bool__(self): log("bool"); return self.value
+    class Names:
+        def __getattr__(self, name): log(name); return name
+    names = Names()
+    def look(x):
+        match x:
+            case [*_] if log("any"): log("sequence")
+        match x:
+            case {} if log("any"): log("mapping")
+        match x:
+            case [1, _, *_, 8, 9] | [_, _, *_]: log("long")
+        match x:
+            case []: return "empty"
+            case [1, 2, a, b]: return a, b
+            case [1, *rest, 4]: return rest
+            case [*rest, (3 | 4) as end]: return rest, end
+            case {"a": 1, names.b: b, **rest}: return b, rest
+            case {names.c: 3, names.d: _}: return "c"
+            case {**rest}: return rest
+            case names.e | names.f: return "equal"
+            case (names.g | "h") as h: return h.name
+            case _: return "nothing"
+    def attempt(x):
+        try:
+            return look(x)
+        except ValueError as error:
+            return str(error)
+    def run():
+        return [attempt(x) for x in (
+            [], Items(), Items(1, 2, 3), Items(1, 3), Items(1, 2, 3, 4), Items(1, 2, 8, 9),
+            (1, 2, 3, 4), [1, 2, 4], deque([2, 4]), range(1, 4), Table(), Table(a=1, b=2, z=3),
+            Table(c=3, d=4), Table(c=3), {"a": 1, "b": 2}, {1: 2}, Equal("e"), Equal("f"),
+            Equal("g"), Equal("h"), Equal("i"), "ab", b"ab", bytearray(2), {1, 2}, None,
+        )]
+    """,
+)
+snippet(
+    "where match binds names",
+    POINTS
+    + """
+    a = b = rest = None
+    def to_globals(p):
+        global a, b, rest
+        match p:
+            case Point(a, [b, *rest]) if log((a, b, rest)) and a: return "first"
+            case Point(x=b, y=1) as a: return "second"
+            case Point(y={"k": 1, **rest}): return "third"
+    def to_closure(p):
+        def show(): return attempt(lambda: x), attempt(lambda: y)
+        match p:
+            case Point(0 | 1, 1) if False: pass
+            case Point(Point(x, y), 1): log("not bound")
+            case Point(x, y) if log(show()): pass
+        return show()
+    class Private:
+        def find(self, p):
+            match p:
+                case Private(__x=__x): return __x
+                case Private(_Private__x=__x): return "mangled", __x
+    def in_class(p):
+        class Local:
+            match p:
+                case Point(x, y=[y, *_]) if log(x): z = y
+                case _: z = None
+        return {name: value for name, value in vars(Local).items() if len(name) == 1 or "@" in name}
+    def loop(points):
+        found = []
+        for p in points:
+            match p:
+                case Point(x=0): continue
+                case Point(x=9): break
+                case Point(x=x): pass
+                case _: return found, sorted(locals())
+            found.append((yield x))
+        return found, sorted(locals())
+    def run():
+        P, private = Point, Private()
+        private._Private__x = 4
+        result = [(to_globals(p), a, b, rest) for p in (
+            P(1, [2, 3]), P(0, [4]), P(5, 1), P(6, {"k": 1, "l": 2}), P(7, 8))]
+        result += [to_closure(P(0, 2)), to_closure(P(P(1, 2), 2)), private.find(private)]
+        result += [in_class(P(1, [2, 3])), in_class(P(0, [2])), in_class(3)]
+        steps = loop([P(0, 0), P(1, 1), P(9, 9)])
+        next(steps)
+        for steps in (steps, loop([3])):
+            try:
+                steps.send("sent")
+            except (StopIteration, TypeError) as stop:
+                result.append(str(stop))
+        return result
+    """,
+)
 snippet(
     "exceptions in the middle",
     """
@@ -552,6 +748,15 @@ snippet(
         for box.a, box.b in [(Box(), Box())]: pass
         watch = weakref.ref(box.a)
         del box.a
+        seen.append(watch() is None)
+        match [Box()]:
+            case [Box(missing=_), *_]: pass
+            case [x, *_] if (watch := weakref.ref(x)):
+                del x
+                seen.append(watch() is None)
+        match [Box()]:
+            case [x] if (watch := weakref.ref(x)) and False: pass
+        del x
         return seen, watch() is None
     """,
 )
@@ -666,7 +871,9 @@ box.n, box.items, box.other = 1, [1, 2], box
         ("bool(box.items)", "load_attribute items, truth"),
         ("box.items or 1", "load_attribute items, operand"),
         ("f'{box.items!r}'", "load_attribute items, text"),
-        ("match box.items:\n  case [a, b]: pass", "load_attribute items, matched"),
+        ("match box.items:\n  case [a, b]: pass", "load_attribute items, match_sequence"),
+        ("match box:\n  case Box(items=[1, *_]): pass", "match_class, match_sequence"),
+        ("match box:\n  case {**a}: pass\n  case Box(): pass", "match_mapping, match_class"),
         (
             "def g(): yield from box.items\n list(g())",
             "callee, callee, load_attribute items, iterate",
@@ -783,10 +990,14 @@ def test_positions_point_at_the_source() -> None:
     assert (4, 4, 12, 23) in positions
 
 
-def test_class_patterns_are_refused() -> None:
-    source = "def run(p):\n  match p:\n    case Point(x=0): pass"
-    with pytest.raises(MazurkaError, match=r"snippet.py:3"):
-        rewritten(parsed(source, "snippet.py"), "snippet.py", set())
+def test_positions_of_patterns_point_at_the_case() -> None:
+    source = "def run(p):\n  match p:\n    case 1: pass\n    case [\n      str(x=1)]: pass\n"
+    code = rewritten(parsed(source, "snippet.py"), "snippet.py", set())
+    namespace: dict[str, Any] = {"str": 5}
+    exec(bind(code, PLAIN, namespace), namespace)
+    with pytest.raises(TypeError) as caught:
+        namespace["run"]([3])
+    assert caught.traceback[1].lineno == 4  # counted from 0
 
 
 def test_stored_names() -> None:
@@ -807,7 +1018,16 @@ def test_stored_names() -> None:
     assert stored_names(tree) == {"x", "_A__private", "total", "y", "z", "w", "limit"}
 
 
-@pytest.mark.parametrize("code", ["setattr(a, b, c)", "vars(a)", "a.__dict__", "f = delattr"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "setattr(a, b, c)",
+        "vars(a)",
+        "a.__dict__",
+        "f = delattr",
+        "match a:\n  case object(__dict__=b): pass",
+    ],
+)
 def test_dynamic_attributes(code: str) -> None:
     assert uses_dynamic_attributes(ast.parse(code))
     assert not uses_dynamic_attributes(ast.parse("a.b = getattr(a, 'c')"))

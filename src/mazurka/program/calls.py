@@ -79,6 +79,13 @@ from mazurka.program.objects import (
     LruCache,
     shape_of,
 )
+from mazurka.program.patterns import (
+    match_class,
+    match_keys,
+    match_mapping,
+    match_rest,
+    match_sequence,
+)
 from mazurka.program.runtime import RUNTIME
 
 
@@ -611,11 +618,6 @@ def entered(manager: Any) -> Any:
     return STANDARD.steered(manager)
 
 
-def matched(subject: Any) -> Any:
-    """What a `match` statement looks at."""
-    return subject if RUNTIME.is_elsewhere() else stable(subject)
-
-
 HOOKS: Final[dict[str, Callable[..., object]]] = {
     "load_attribute": load_attribute,
     "store_attribute": store_attribute,
@@ -642,5 +644,9 @@ HOOKS: Final[dict[str, Callable[..., object]]] = {
     "operand": operand,
     "text": text,
     "entered": entered,
-    "matched": matched,
+    "match_class": match_class,
+    "match_keys": match_keys,
+    "match_mapping": match_mapping,
+    "match_rest": match_rest,
+    "match_sequence": match_sequence,
 }

@@ -28,6 +28,7 @@ from mazurka.rewriting.nodes import (
     operates_plainly,
     parts_of,
     second,
+    walrus,
 )
 from mazurka.rewriting.scopes import ComprehensionNode, Kind, Scopes
 
@@ -44,9 +45,8 @@ class ExpressionRewriter(ast.NodeTransformer):
     the few operations that need them stay as they are.
     """
 
-    def __init__(self, scopes: Scopes, filename: str, tracked_globals: Set[str]) -> None:
+    def __init__(self, scopes: Scopes, tracked_globals: Set[str]) -> None:
         self.scopes = scopes
-        self.filename = filename
         self.tracked_globals = tracked_globals
         self.scope = scopes.module
         self.in_function = False
@@ -137,8 +137,8 @@ class ExpressionRewriter(ast.NodeTransformer):
             return node
         kind, cell = variable
         name = self.temporary()
-        held = ast.NamedExpr(ast.Name(name, ast.Store()), node.value)
-        return at(node, second(hook("store_" + kind, cell, held), load(name)))
+        store = hook("store_" + kind, cell, walrus(name, node.value))
+        return at(node, second(store, load(name)))
 
     # Loads, calls, and operations of Python's own.
 
@@ -282,8 +282,7 @@ class ExpressionRewriter(ast.NodeTransformer):
         self, left: ast.expr, right: ast.expr, compared: Compared, rest: Rest
     ) -> ast.expr:
         name = self.temporary()
-        held = ast.NamedExpr(ast.Name(name, ast.Store()), right)
-        return ast.BoolOp(ast.And(), [compared(left, held), rest(load(name))])
+        return ast.BoolOp(ast.And(), [compared(left, walrus(name, right)), rest(load(name))])
 
     def held_by_comprehension(
         self, left: ast.expr, right: ast.expr, compared: Compared, rest: Rest

@@ -222,8 +222,8 @@ class SourceFile:
         self.unused = None  # the rewriting changes the tree
         try:
             return rewritten(tree, self.filename, tracked, scopes)
-        except MazurkaError as error:
-            return str(error)  # the error itself would keep the frames it was raised in
+        except RecursionError:
+            return "its source is nested too deeply"
 
 
 class Twins:
@@ -271,7 +271,7 @@ def source_file(filename: str, pytest_asserts: bool) -> SourceFile | str:
         return "its source is not available"
     try:
         return known_file(filename, text, pytest_asserts)
-    except (SyntaxError, ValueError) as error:
+    except (SyntaxError, ValueError, RecursionError) as error:
         return f"its source cannot be read: {error}"
 
 

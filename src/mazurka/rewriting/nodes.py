@@ -52,7 +52,7 @@ def without_added(variables: dict[str, Any]) -> dict[str, Any]:
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     name: getattr(operator, name)
     for name in [*BINARY.values(), *IN_PLACE.values(), *COMPARISONS.values()]
-} | {"slice": slice, "without_added": without_added}
+} | {"len": len, "slice": slice, "without_added": without_added}
 
 # Builtins that are called directly: they touch nothing that is shared, or look at their caller.
 DIRECT_CALLS = {
@@ -120,6 +120,17 @@ def assign(name: str, value: ast.expr) -> ast.Assign:
 
 def delete(*names: str) -> ast.Delete:
     return ast.Delete([ast.Name(name, ast.Del()) for name in names])
+
+
+def clear(names: list[str]) -> list[ast.stmt]:
+    """Delete variables of which some may not be bound."""
+    targets: list[ast.expr] = [ast.Name(name, ast.Store()) for name in names]
+    return [ast.Assign(targets, ast.Constant(None)), delete(*names)]
+
+
+def walrus(name: str, value: ast.expr) -> ast.expr:
+    """A value, which a variable holds from now on."""
+    return ast.NamedExpr(ast.Name(name, ast.Store()), value)
 
 
 def second(first: ast.expr, value: ast.expr) -> ast.expr:
@@ -191,12 +202,9 @@ def operates_plainly(left: ast.expr, operation: ast.operator, right: ast.expr) -
     return is_number(left) or is_number(right)
 
 
-def placed(place: ast.AST, statements: list[ast.stmt]) -> list[ast.stmt]:
-    """The statements; those without a position of their own get that of another node."""
-    return [
-        statement if hasattr(statement, "lineno") else at(place, statement)
-        for statement in statements
-    ]
+def placed(place: ast.AST, nodes: list[Node]) -> list[Node]:
+    """The nodes; those without a position of their own get that of another."""
+    return [node if hasattr(node, "lineno") else at(place, node) for node in nodes]
 
 
 def stored(target: ast.AST, name: str, *arguments: ast.expr) -> ast.stmt:

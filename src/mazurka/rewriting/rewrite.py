@@ -45,7 +45,7 @@ def rewritten(
     known already.
     """
     scopes = scopes or Scopes(tree)
-    Rewriter(scopes, filename, tracked_globals | scopes.stored_globals).visit(tree)
+    Rewriter(scopes, tracked_globals | scopes.stored_globals).visit(tree)
     return compiled(ast.fix_missing_locations(tree), filename)
 
 

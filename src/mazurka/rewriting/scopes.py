@@ -256,6 +256,10 @@ class Scopes(ast.NodeVisitor):
             self.bind(node.rest, Binding(None))
         self.generic_visit(node)
 
+    def visit_MatchClass(self, node: ast.MatchClass) -> None:
+        self.attributes.update(node.kwd_attrs)
+        self.generic_visit(node)
+
     # Scopes.
 
     def visit_FunctionDef(self, node: FunctionNode) -> None:

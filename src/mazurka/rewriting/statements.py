@@ -3,7 +3,6 @@
 import ast
 from collections.abc import Callable, Iterable
 
-from mazurka.core.result import MazurkaError
 from mazurka.rewriting.expressions import ExpressionRewriter
 from mazurka.rewriting.nodes import (
     DIRECT_CALLS,
@@ -12,6 +11,7 @@ from mazurka.rewriting.nodes import (
     assign,
     at,
     cell_variable,
+    clear,
     delete,
     elements_of,
     find_cell,
@@ -27,6 +27,7 @@ from mazurka.rewriting.nodes import (
     second,
     stored,
 )
+from mazurka.rewriting.patterns import Patterns
 from mazurka.rewriting.scopes import FunctionNode, bound_name
 
 
@@ -287,37 +288,18 @@ class Rewriter(ExpressionRewriter):
                 stores.append(delete(alias.asname))
         return placed(node, [node, *stores])
 
-    def visit_Match(self, node: ast.Match) -> ast.stmt:
-        node.subject = at(node.subject, hook("matched", self.visit(node.subject)))
-        for case in node.cases:
-            stores = self.pattern_stores(case.pattern)
-            first = case.body[0]
-            case.body = self.block(case.body)
-            if case.guard is None:
-                case.body[:0] = placed(first, [ast.Expr(store) for store in stores])
-                continue
-            case.guard = self.condition(case.guard)
-            for store in reversed(stores):
-                case.guard = at(case.pattern, second(store, case.guard))
-        return node
-
-    def pattern_stores(self, pattern: ast.pattern) -> list[ast.expr]:
-        """The stores to the shared variables that a pattern binds; it binds temporaries instead."""
-        stores: list[ast.expr] = []
-        for part in ast.walk(pattern):
-            if isinstance(part, ast.MatchClass) and (part.patterns or part.kwd_patterns):
-                raise MazurkaError(
-                    "match with class patterns is not supported in checked code yet "
-                    f"({self.filename}:{part.lineno}); use isinstance instead"
-                )
-            field = "rest" if isinstance(part, ast.MatchMapping) else "name"
-            name = getattr(part, field, None)
-            variable = self.shared(name) if name is not None else None
-            if variable is not None:
-                held = self.temporary()
-                setattr(part, field, held)
-                stores.append(hook("store_" + variable[0], variable[1], load(held)))
-        return stores
+    def visit_Match(self, node: ast.Match) -> list[ast.stmt]:
+        """A chain of `if`s does the same, and calls hooks for what patterns look at."""
+        subject = self.temporary()
+        start = at(node.subject, assign(subject, self.visit(node.subject)))
+        patterns = Patterns(self)
+        tests = [patterns.condition(case, load(subject)) for case in node.cases]
+        temporaries = [subject, *patterns.temporaries]
+        chain = placed(node, clear(temporaries))
+        for case, test in reversed(list(zip(node.cases, tests, strict=True))):
+            body = placed(case.pattern, clear(temporaries)) + self.block(case.body)
+            chain = [at(case.pattern, ast.If(test, body, chain))]
+        return [start, *chain]
 
     # Functions and classes.
 
