@@ -12,6 +12,10 @@ from mazurka.program.fields import load_attribute
 from mazurka.program.objects import MISSING, NO_CONTAINER, shape_of
 from mazurka.program.runtime import RUNTIME
 
+# The flags of types that patterns take for sequences and mappings. (A `match` statement here would
+# ask for lengths once too often when it is compiled.)
+SEQUENCE: Final = 1 << 5
+MAPPING: Final = 1 << 6
 # By which patterns look into sequences and mappings.
 LOOKED_AT_BY: Final = ("__iter__", "__len__", "__getitem__", "get", "keys")
 # The one positional sub-pattern of these is for the object itself.
@@ -22,11 +26,9 @@ WHOLE_SUBJECTS: Final = (
 
 def match_sequence(subject: Any, size: int, has_star: bool) -> Any:
     """A sequence, as it is now, of some length or, with a star, at least that."""
-    match subject:
-        case [*_]:
-            items = snapshot(subject)
-        case _:
-            return None
+    if not type(subject).__flags__ & SEQUENCE:
+        return None
+    items = snapshot(subject)
     if has_star and size == 0:  # any length will do, and nobody asks for it
         return items
     length = len(items)
@@ -35,11 +37,9 @@ def match_sequence(subject: Any, size: int, has_star: bool) -> Any:
 
 def match_mapping(subject: Any, size: int) -> Any:
     """A mapping, as it is now, of at least some length."""
-    match subject:
-        case {}:
-            items = snapshot(subject)
-        case _:
-            return None
+    if not type(subject).__flags__ & MAPPING:
+        return None
+    items = snapshot(subject)
     return items if size == 0 or len(items) >= size else None
 
 
