@@ -27,6 +27,7 @@ from mazurka.program.sync import (
     Semaphore,
     ShutDown,
 )
+from mazurka.symbolic import symbolic_bits, symbolic_bool, symbolic_int
 from mazurka.version import VERSION as __version__
 
 __all__ = [
@@ -58,4 +59,7 @@ __all__ = [
     "explore",
     "replay",
     "spawn",
+    "symbolic_bits",
+    "symbolic_bool",
+    "symbolic_int",
 ]

@@ -7,7 +7,7 @@ one another in the same way.
 
 from mazurka.core.event import Event
 from mazurka.core.execution import REDUNDANT, Execution
-from mazurka.core.operation import ADD, ALL, NONE, READ, UNKNOWN, WRITE
+from mazurka.core.operation import ADD, ALL, CHOOSE, NONE, READ, UNKNOWN, WRITE
 from mazurka.explore.search import Search
 
 Trace = tuple[object, ...]
@@ -66,7 +66,7 @@ def trace_of(execution: Execution) -> Trace:
             for other, other_index, other_place, other_event in happened
             if accessed and other_place == accessed and ordered(event, other_event)
         )
-        choice = event.choice if event.alternatives > 1 else 0
+        choice = event.choice if event.kind == CHOOSE else 0
         access = (place, execution.part_name(event), event.mode, event.structure)
         entries.append((thread, index, event.kind, access, choice, tuple(earlier)))
         happened.append((thread, index, accessed, event))

@@ -7,7 +7,6 @@ which only sleeping threads can go on: those are counted as redundant.
 
 from mazurka.core.event import Event
 from mazurka.core.happens_before import HappensBefore
-from mazurka.core.operation import CHOOSE
 from mazurka.core.races import (
     FIRST,
     Reversal,
@@ -55,7 +54,7 @@ class SourceDpor:
         for position in range(keep, len(events)):
             event = events[position]
             self.order.extend(event)
-            if event.kind == CHOOSE:
+            if event.alternatives > 1:
                 self.add_alternatives(event)
             for reversal in reversals(self.order, event, position):
                 self.add_source(reversal)

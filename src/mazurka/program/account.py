@@ -97,6 +97,8 @@ class Account:
         if kind == CHOOSE and isinstance(event.second, tuple):  # of an event loop: what it may do
             return str(event.second[event.choice])
         if kind == CHOOSE:
+            if not isinstance(event.first, int):
+                return f"{event.first} is {'false' if event.choice else 'true'}"
             return f"choose alternative {event.choice + 1} of {event.alternatives}"
         name = self.objects[event.location]
         if RUNTIME.locations[event.location].part_of >= 0:
@@ -243,7 +245,7 @@ def new_failure(
         message,
         schedule_of(account.execution, kind, message, end),
         [account.step(event) for event in worth_telling(events[:end])],
-        details=details,
+        details=[*details, *RUNTIME.inputs()],
     )
 
 

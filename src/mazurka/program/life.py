@@ -49,6 +49,7 @@ class Belongings:
         self.event_loop: Any = None  # of asyncio
         self.event_loop_set = False
         self.tasks = 0
+        self.inputs = 0  # symbolic ones
         self.nesting = 0  # how many atomic blocks it is in,
         self.block: Block | None = None  # and the outermost one
 

@@ -53,7 +53,7 @@ from mazurka.core.result import MazurkaError
 from mazurka.program.race_detector import RaceDetector
 from mazurka.program.registry import Registry
 from mazurka.program.source import here, users_frame
-from mazurka.program.thread import NOWHERE, Cell, Thread, do_nothing, itself
+from mazurka.program.thread import NOWHERE, Cell, Thread, do_nothing, itself, none_known
 
 # What stopped a run before its threads did.
 NOTHING: Final = 0
@@ -127,6 +127,10 @@ class Runtime(Registry):
         self.crowded = False  # whether there are others that may run the same code
         self.at_begin: Callable[..., object] = do_nothing  # called before each execution
         self.callee: Callable[..., Any] = itself  # what to call in place of a thread's function
+        # Of symbolic values: which outcomes (0: true, 1: false) a condition can have now, and an
+        # example of inputs.
+        self.choices_at: Callable[[Any], list[int]] = none_known
+        self.inputs: Callable[[], list[str]] = none_known
         self.hub: Any = None  # the greenlet of the search; None when nothing is explored
         self.resume_hub: Any = None
         self.program: Callable[..., object] = do_nothing
@@ -424,7 +428,7 @@ class Runtime(Registry):
                 self.diverge(event, thread, kind, cell.location, "on other items")
             if kind == JOIN and event.choice != thread.choice:
                 self.diverge(event, thread, kind, -1, "of another thread")
-            if kind == CHOOSE and event.alternatives != thread.alternatives:
+            if kind == CHOOSE and thread.alternatives and event.alternatives != thread.alternatives:
                 self.diverge(event, thread, kind, -1, "from other values")
             thread.choice = event.choice
             # Values may be objects of this very execution: searches compare them with each other.
@@ -469,7 +473,7 @@ class Runtime(Registry):
         cell = thread.cell
         event = self.standing(thread)
         event.before = cell.value
-        event.alternatives = thread.alternatives if kind == CHOOSE else 1
+        event.alternatives = len(self.choices(thread)) if kind == CHOOSE else 1
         event.sleep = self.sleep
         frame = here()
         if frame is not None:
@@ -516,7 +520,7 @@ class Runtime(Registry):
                     f"'{expected.first}'"
                 )
                 self.diverge(expected, thread, event.kind, event.location, why)
-            if event.choice >= event.alternatives and event.kind == CHOOSE:
+            if event.kind == CHOOSE and event.choice not in self.choices(thread):
                 why = f"in step {self.position} there is no alternative {event.choice + 1}"
                 self.diverge(expected, thread, event.kind, event.location, why)
             if expected.mode != NONE and event.mode != expected.mode:
@@ -680,7 +684,8 @@ class Runtime(Registry):
         thread = self.threads[guide.pick(able)]
         self.current = running
         if thread.kind == CHOOSE:
-            thread.choice = guide.choose(thread.alternatives)
+            choices = self.choices(thread)
+            thread.choice = choices[guide.choose(len(choices))]
         return thread
 
     def partner_of(self, thread: Thread) -> int:
@@ -711,11 +716,17 @@ class Runtime(Registry):
                 return False
         if thread.kind != CHOOSE:
             return not self.sleep or not self.asleep(thread, 0)
-        for choice in range(thread.alternatives):
+        for choice in self.choices(thread):
             if not self.asleep(thread, choice):
                 thread.choice = choice
                 return True
         return False
+
+    def choices(self, thread: Thread) -> list[int]:
+        """What a thread that is to make a data choice can choose from."""
+        if thread.alternatives:
+            return list(range(thread.alternatives))
+        return self.choices_at(thread.first)
 
     def asleep(self, thread: Thread, choice: int) -> bool:
         for event in self.sleep:

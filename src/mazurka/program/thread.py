@@ -97,10 +97,14 @@ class Thread:
         self.first: object = None
         self.second: object = None
         self.choice = 0  # which alternative; the other thread of a join
-        self.alternatives = 1
+        self.alternatives = 1  # 0: a condition that is to be decided
         self.daemon = False  # whether it may wait for ever
         self.clock = 0.0  # how many seconds have passed for it, in virtual time
         self.belongings: object = None  # what the standard library keeps for it
+
+
+def none_known(*_: object) -> list[Any]:
+    return []
 
 
 def do_nothing(*_: object) -> None:

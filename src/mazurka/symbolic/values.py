@@ -1,0 +1,348 @@
+"""Numbers and truth values that carry an expression."""
+
+from typing import Any
+
+import z3
+from z3.z3util import get_vars
+
+from mazurka.core.result import MazurkaError
+from mazurka.program.life import in_execution, own
+from mazurka.program.objects import ATOMS
+from mazurka.program.runtime import RUNTIME
+from mazurka.symbolic.path import PATH, decide, in_one_line
+
+MOST_VALUES = 1000  # of a number that is used as an index
+
+
+class Symbolic:
+    """What all symbolic values can do."""
+
+    __slots__ = ("expression",)
+
+    def __init__(self, expression: Any) -> None:
+        self.expression = expression
+
+    def __repr__(self) -> str:
+        return in_one_line(self.expression)
+
+    def lifted(self, other: object) -> Any:
+        """The expression of an operand; None if it is not one."""
+        raise NotImplementedError
+
+    def __eq__(self, other: object) -> Any:
+        operand = self.lifted(other)
+        return NotImplemented if operand is None else SymbolicBool(self.expression == operand)
+
+    def __ne__(self, other: object) -> Any:
+        operand = self.lifted(other)
+        return NotImplemented if operand is None else SymbolicBool(self.expression != operand)
+
+    def __hash__(self) -> int:
+        """As a key, a value must be a certain one."""
+        if not in_execution():
+            return hash(repr(self))
+        return hash(self.certain())
+
+    def certain(self) -> object:
+        raise NotImplementedError
+
+
+class SymbolicBool(Symbolic):
+    """True or false."""
+
+    __slots__ = ()
+
+    def lifted(self, other: object) -> Any:
+        if isinstance(other, SymbolicBool):
+            return other.expression
+        return z3.BoolVal(other) if isinstance(other, bool) else None
+
+    def __bool__(self) -> bool:
+        return decide(self.expression)
+
+    def certain(self) -> bool:
+        return bool(self)
+
+    __eq__ = Symbolic.__eq__
+    __hash__ = Symbolic.__hash__
+
+    def combined(self, other: object, function: Any) -> Any:
+        operand = self.lifted(other)
+        if operand is None:
+            return NotImplemented
+        return SymbolicBool(function(self.expression, operand))
+
+    def __and__(self, other: object) -> Any:
+        return self.combined(other, z3.And)
+
+    def __or__(self, other: object) -> Any:
+        return self.combined(other, z3.Or)
+
+    def __xor__(self, other: object) -> Any:
+        return self.combined(other, z3.Xor)
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+
+
+class SymbolicNumber(Symbolic):
+    """What numbers of both kinds can do."""
+
+    __slots__ = ()
+    __eq__ = Symbolic.__eq__
+    __hash__ = Symbolic.__hash__
+
+    def made(self, expression: Any) -> Any:
+        return type(self)(expression)
+
+    def computed(self, other: object, function: Any) -> Any:
+        operand = self.lifted(other)
+        if operand is None:
+            return NotImplemented
+        return self.made(function(self.expression, operand))
+
+    def computed_from(self, other: object, function: Any) -> Any:
+        """The same with the operands the other way round."""
+        operand = self.lifted(other)
+        if operand is None:
+            return NotImplemented
+        return self.made(function(operand, self.expression))
+
+    def compared(self, other: object, function: Any) -> Any:
+        operand = self.lifted(other)
+        if operand is None:
+            return NotImplemented
+        return SymbolicBool(function(self.expression, operand))
+
+    def __add__(self, other: object) -> Any:
+        return self.computed(other, lambda one, two: one + two)
+
+    def __sub__(self, other: object) -> Any:
+        return self.computed(other, lambda one, two: one - two)
+
+    def __rsub__(self, other: object) -> Any:
+        return self.computed_from(other, lambda one, two: one - two)
+
+    def __mul__(self, other: object) -> Any:
+        return self.computed(other, lambda one, two: one * two)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __floordiv__(self, other: object) -> Any:
+        return self.computed(other, self.quotient)
+
+    def __rfloordiv__(self, other: object) -> Any:
+        return self.computed_from(other, self.quotient)
+
+    def __mod__(self, other: object) -> Any:
+        return self.computed(other, self.remainder)
+
+    def __rmod__(self, other: object) -> Any:
+        return self.computed_from(other, self.remainder)
+
+    def quotient(self, one: Any, two: Any) -> Any:
+        raise NotImplementedError
+
+    def remainder(self, one: Any, two: Any) -> Any:
+        return one - two * self.quotient(one, two)
+
+    def __neg__(self) -> Any:
+        return self.made(-self.expression)
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __bool__(self) -> bool:
+        return bool(self != 0)
+
+    def __index__(self) -> int:
+        return self.certain()
+
+    __int__ = __index__
+
+    def certain(self) -> int:
+        """One of the values, which the number has from now on. They are tried in an order that
+        depends on the number alone, and not on what was decided of it."""
+        least, greatest = self.bounds()
+        for value in range(least, greatest):
+            if self == value:
+                return value
+        decide(self.expression == greatest)
+        return greatest
+
+    def bounds(self) -> tuple[int, int]:
+        raise NotImplementedError
+
+
+class SymbolicInt(SymbolicNumber):
+    """Any whole number."""
+
+    __slots__ = ()
+    __eq__ = Symbolic.__eq__
+    __hash__ = Symbolic.__hash__
+
+    def lifted(self, other: object) -> Any:
+        if isinstance(other, SymbolicInt):
+            return other.expression
+        return z3.IntVal(int(other)) if isinstance(other, int) else None
+
+    def __lt__(self, other: object) -> Any:
+        return self.compared(other, lambda one, two: one < two)
+
+    def __le__(self, other: object) -> Any:
+        return self.compared(other, lambda one, two: one <= two)
+
+    def __gt__(self, other: object) -> Any:
+        return self.compared(other, lambda one, two: one > two)
+
+    def __ge__(self, other: object) -> Any:
+        return self.compared(other, lambda one, two: one >= two)
+
+    def __abs__(self) -> Any:
+        return self.made(z3.If(self.expression < 0, -self.expression, self.expression))
+
+    def quotient(self, one: Any, two: Any) -> Any:
+        """Rounded down, as Python does; the solver does so for positive divisors."""
+        if decide(two == 0):
+            raise ZeroDivisionError("integer division or modulo by zero")
+        return z3.If(two > 0, one / two, (-one) / (-two))
+
+    def bounds(self) -> tuple[int, int]:
+        """The least and the greatest value, by the bounds of the inputs."""
+        found = []
+        for minimum in (True, False):
+            optimizer = z3.Optimize()
+            for variable in get_vars(self.expression):
+                optimizer.add(*BOUNDS[str(variable)])
+            goal = (optimizer.minimize if minimum else optimizer.maximize)(self.expression)
+            if optimizer.check() != z3.sat or not z3.is_int_value(goal.value()):
+                raise RUNTIME.misused(too_many(self))
+            found.append(goal.value().as_long())
+        least, greatest = found
+        if greatest - least >= MOST_VALUES:
+            raise RUNTIME.misused(too_many(self))
+        return least, greatest
+
+
+class SymbolicBits(SymbolicNumber):
+    """Any number of so many bits, without a sign."""
+
+    __slots__ = ()
+    __eq__ = Symbolic.__eq__
+    __hash__ = Symbolic.__hash__
+
+    @property
+    def width(self) -> int:
+        return int(self.expression.size())
+
+    def lifted(self, other: object) -> Any:
+        if isinstance(other, SymbolicBits):
+            if other.width != self.width:
+                raise TypeError(f"numbers of {self.width} and of {other.width} bits do not mix")
+            return other.expression
+        return z3.BitVecVal(int(other), self.width) if isinstance(other, int) else None
+
+    def __lt__(self, other: object) -> Any:
+        return self.compared(other, z3.ULT)
+
+    def __le__(self, other: object) -> Any:
+        return self.compared(other, z3.ULE)
+
+    def __gt__(self, other: object) -> Any:
+        return self.compared(other, z3.UGT)
+
+    def __ge__(self, other: object) -> Any:
+        return self.compared(other, z3.UGE)
+
+    def __and__(self, other: object) -> Any:
+        return self.computed(other, lambda one, two: one & two)
+
+    def __or__(self, other: object) -> Any:
+        return self.computed(other, lambda one, two: one | two)
+
+    def __xor__(self, other: object) -> Any:
+        return self.computed(other, lambda one, two: one ^ two)
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+
+    def __invert__(self) -> Any:
+        return self.made(~self.expression)
+
+    def __lshift__(self, other: object) -> Any:
+        return self.computed(other, lambda one, two: one << two)
+
+    def __rshift__(self, other: object) -> Any:
+        return self.computed(other, z3.LShR)
+
+    def quotient(self, one: Any, two: Any) -> Any:
+        if decide(two == 0):
+            raise ZeroDivisionError("integer division or modulo by zero")
+        return z3.UDiv(one, two)
+
+    def bounds(self) -> tuple[int, int]:
+        if 1 << self.width > MOST_VALUES:
+            raise RUNTIME.misused(too_many(self))
+        return 0, (1 << self.width) - 1
+
+
+def too_many(number: SymbolicNumber) -> str:
+    return (
+        f"{number!r} is used as an index, a key or a plain number, and may have more than "
+        f"{MOST_VALUES} values: give its inputs bounds, as in symbolic_int(lo=0, hi=9)"
+    )
+
+
+# Inputs
+
+BOUNDS: dict[str, list[Any]] = {}  # of the inputs, by name
+
+
+def new_int(name: str | None, lo: int | None, hi: int | None) -> SymbolicInt:
+    if lo is not None and hi is not None and lo > hi:
+        raise ValueError(f"there is no number from {lo} to {hi}")
+    variable = z3.Int(new_name(name, "int"))
+    bounds = [] if lo is None else [variable >= lo]
+    if hi is not None:
+        bounds.append(variable <= hi)
+    register(variable, bounds)
+    return SymbolicInt(variable)
+
+
+def new_bool(name: str | None) -> SymbolicBool:
+    variable = z3.Bool(new_name(name, "bool"))
+    register(variable, [])
+    return SymbolicBool(variable)
+
+
+def new_bits(width: int, name: str | None) -> SymbolicBits:
+    if width < 1:
+        raise ValueError("a number has at least one bit")
+    variable = z3.BitVec(new_name(name, "bits"), width)
+    register(variable, [])
+    return SymbolicBits(variable)
+
+
+def new_name(name: str | None, kind: str) -> str:
+    """A name that an input has in every execution: the one that was given, or which of a thread's
+    inputs it is."""
+    thread = RUNTIME.current
+    if thread is None or not in_execution():
+        raise MazurkaError("symbolic values are made by the program, while Mazurka runs it")
+    belongings = own()
+    belongings.inputs += 1
+    PATH.begin()
+    if name is None:
+        return f"{kind} {thread.name}.{belongings.inputs}"
+    if name in PATH.inputs:
+        raise RUNTIME.misused(f"there are two symbolic values called {name!r}: name them apart")
+    return name
+
+
+def register(variable: Any, bounds: list[Any]) -> None:
+    name = str(variable)
+    PATH.inputs[name] = variable
+    BOUNDS[name] = bounds
+    for bound in bounds:
+        PATH.add(bound)
+
+
+ATOMS.update((SymbolicInt, SymbolicBool, SymbolicBits))
