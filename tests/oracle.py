@@ -79,8 +79,15 @@ class Shared:
         self.list: list[Any] = [0]
         self.dict: dict[Any, Any] = {0: 0}
         self.set: set[Any] = {0}
+        self.inputs: dict[int, Any] = {}
         for container in (self.list, self.dict, self.set):
             OBJECTS.share(container, "")
+
+    def input(self, number: int) -> Any:
+        """A symbolic value, the same for all threads."""
+        if number not in self.inputs:
+            self.inputs[number] = mazurka.symbolic_int(f"input {number}", 0, 3)
+        return self.inputs[number]
 
 
 def as_function(program: Program) -> Callable[[], object]:
@@ -251,6 +258,11 @@ INSTRUCTIONS |= {
     "set discard": lambda s, k: method(s.set, "discard", k),
     "set in": lambda s, k: contains(k, s.set),
     "set pop": lambda s: method(s.set, "pop"),
+    "store input": lambda s, v, i: s.atomics[v].store(s.input(i)),
+    "input is less": lambda s, i, n: bool(s.input(i) < n),
+    "inputs are equal": lambda s: bool(s.input(0) == s.input(1)),
+    "inputs in order": lambda s: bool(s.input(0) < s.input(1) + 1),
+    "assume input": lambda s, i, n: mazurka.assume(s.input(i) > n),
 }
 
 
@@ -294,6 +306,10 @@ def has_adds_and_awaits(program: Program) -> bool:
     return bool(added & awaited)
 
 
+def has_inputs(program: Program) -> bool:
+    return "input" in repr(program)
+
+
 def disagreement(program: Program, independent_adds: bool = True, most: int = 500) -> str | None:
     """What is wrong with the searches on a program; None if nothing is, "" if it is too large.
 
@@ -301,16 +317,17 @@ def disagreement(program: Program, independent_adds: bool = True, most: int = 50
     the papers prove to miss nothing, stands in for it.
     """
     oracle = Exploration("naive", program, independent_adds, most)
-    source, optimal, pop, parts = [
-        Exploration(name, program, independent_adds, 10 * most)
-        for name in ("source", "optimal", "pop", "pop in parts")
-    ]
+    names = ["source", "optimal"]
+    if not has_inputs(program):  # POP does not take conditions on symbolic values
+        names += ["pop", "pop in parts"]
+    searches = [Exploration(name, program, independent_adds, 10 * most) for name in names]
+    source, optimal = searches[:2]
     if not oracle.finished:
         oracle = source
         if not source.finished or not optimal.finished:
             return ""
     expected = set(oracle.traces)
-    for search in (optimal, pop, parts, source):
+    for search in searches:
         name = search.result.algorithm
         if not search.finished:
             return f"{name} does not end"

@@ -14,7 +14,14 @@ from types import MethodType
 from typing import Any, ParamSpec, TypeVar, overload
 
 from mazurka.core.part import WHOLE, Part
-from mazurka.core.result import NONDETERMINISM, Failure, MazurkaError, Result, Schedule
+from mazurka.core.result import (
+    NONDETERMINISM,
+    ConditionMet,
+    Failure,
+    MazurkaError,
+    Result,
+    Schedule,
+)
 from mazurka.explore.naive import NaiveSearch
 from mazurka.explore.optimal import OptimalDpor
 from mazurka.explore.pop import Pop
@@ -144,6 +151,12 @@ def explore(
         max_executions = SAMPLES
 
     def search() -> tuple[Result, bool]:
+        try:
+            return search_by(algorithm)
+        except ConditionMet:  # POP has met one; this one takes them, and is as thorough
+            return search_by("optimal")
+
+    def search_by(algorithm: str) -> tuple[Result, bool]:
         result = Result(algorithm=algorithm)
         # Searches that pick from all threads must have them stand before their next steps.
         all_stand = samples or algorithm == "naive"

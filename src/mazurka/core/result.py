@@ -25,6 +25,10 @@ class MazurkaError(Exception):
     """A mistake in how Mazurka is used; the message says what to do."""
 
 
+class ConditionMet(MazurkaError):
+    """A program decides a condition on symbolic values, and the search does not take these."""
+
+
 @dataclass(frozen=True)
 class Step:
     """One event of an execution, for people to read."""

@@ -6,7 +6,7 @@ from typing import Any
 import z3
 
 from mazurka.core.operation import CHOOSE
-from mazurka.core.result import MazurkaError
+from mazurka.core.result import ConditionMet, MazurkaError
 from mazurka.program.runtime import RUNTIME
 from mazurka.program.thread import NOWHERE
 
@@ -159,14 +159,27 @@ def decide(expression: z3.BoolRef) -> bool:
         return bool(z3.is_true(expression))
     thread = RUNTIME.current
     if thread is None:
-        raise MazurkaError(
-            f"whether {in_one_line(expression)} can be decided only by a thread of a program that "
+        message = (
+            f"whether {in_one_line(written)} can be decided only by a thread of a program that "
             "Mazurka runs, and not in a predicate or a compare_exchange"
         )
+        raise MazurkaError(message) if RUNTIME.hub is None else RUNTIME.misused(message)
+    refuse_parsimony()
     thread.alternatives = 0  # those that are possible
     choice: Any = RUNTIME.perform(CHOOSE, NOWHERE, Condition(expression, written), None)
     PATH.add(expression if choice == TRUE else PATH.simplified(z3.Not(expression)))
     return bool(choice == TRUE)
+
+
+def refuse_parsimony() -> None:
+    """POP expects to find what does not depend on a data choice with the first alternative of it;
+    but with that, a condition that comes later may have lost one of its outcomes."""
+    guide = RUNTIME.guide
+    if guide is not None and not guide.picks:
+        RUNTIME.misuse = ConditionMet(
+            "POP does not take conditions on symbolic values: use the algorithm 'optimal'"
+        )
+        raise RUNTIME.misuse
 
 
 def in_one_line(expression: z3.ExprRef) -> str:
