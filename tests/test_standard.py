@@ -1,6 +1,7 @@
 """Programs that use the standard library's threads, locks, queues, executors, clocks and chance."""
 
 import _thread
+import itertools
 import os
 import queue
 import random
@@ -912,6 +913,23 @@ def test_real_locals() -> None:
     assert outcomes(program) == {True}
     assert vars(real) == {"count": 3, "other": "outside"}
     assert local_namespace(real) is None
+
+
+NUMBERS = itertools.count(7)
+
+
+def test_a_number_is_taken_in_one_step() -> None:
+    def program() -> object:
+        taken: list[int] = []
+        first = threading.Thread(target=lambda: taken.append(next(NUMBERS)))
+        first.start()
+        mine = next(NUMBERS)
+        first.join()
+        return mine, taken[0]
+
+    result = mazurka.explore(program)
+    assert set(result.outcomes) == {(7, 8), (8, 7)}
+    assert result.executions == 2
 
 
 # Time and chance

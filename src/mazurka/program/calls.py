@@ -497,10 +497,14 @@ def make_iterator(items: Any, *sentinel: Any) -> object:
 
 
 def take_next(items: Any, *default: Any) -> object:
-    if not RUNTIME.is_elsewhere() and OBJECTS.is_known(items):
-        note_generator(items)
-        change_all(items)
-    return next(STANDARD.steered(items), *default)
+    if not RUNTIME.is_elsewhere():
+        model = STANDARD.steered(items)
+        if model is not items:  # to take a number is a step of its own
+            return next(model, *default)
+        if OBJECTS.is_known(items):
+            note_generator(items)
+            change_all(items)
+    return next(items, *default)
 
 
 def reduce(function: Any, items: Any, *initial: Any) -> object:
