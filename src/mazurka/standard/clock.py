@@ -60,6 +60,7 @@ def sleep(seconds: float, /) -> None:
 
 
 original_sleep = time.sleep
+real_perf_counter = time.perf_counter  # for our own use
 
 
 def conversion(name: str, position: int) -> Callable[..., Any]:

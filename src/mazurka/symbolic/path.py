@@ -1,6 +1,5 @@
 """The path condition: all that the threads of an execution have decided of its symbolic values."""
 
-import time
 from typing import Any
 
 import z3
@@ -9,9 +8,11 @@ from mazurka.core.operation import CHOOSE
 from mazurka.core.result import ConditionMet, MazurkaError
 from mazurka.program.runtime import RUNTIME
 from mazurka.program.thread import NOWHERE
+from mazurka.standard.clock import real_perf_counter
 
 TRUE, FALSE = 0, 1  # the choices at a condition
 MOST_ANSWERS = 100_000  # that are kept
+MOST_EXAMPLES = 500
 
 Key = frozenset[int]
 
@@ -28,11 +29,11 @@ class Condition:
 
 
 class PathCondition:
-    """The decisions of the running execution, and what the solver has found out about such ones.
+    """The decisions of the running execution, and which others are possible with them.
 
-    What can be decided depends on the set of earlier decisions only: that is the key under which
-    answers are kept, together with a model, an example of values that agree with the decisions. The
-    side of a condition that the model takes can be taken, so only the other one needs the solver.
+    That depends on the set of decisions only: answers are kept under it. The solver is asked when
+    neither an example that it gave before shows that a decision is possible, nor a contradiction
+    that it found before shows that it is not.
     """
 
     def __init__(self) -> None:
@@ -40,19 +41,22 @@ class PathCondition:
         self.decisions: list[z3.BoolRef] = []
         self.key: Key = frozenset()
         self.inputs: dict[str, z3.ExprRef] = {}  # of this execution, by name
-        self.solver = z3.Solver()
-        self.asserted: list[z3.BoolRef] = []  # what the solver knows: one level for each decision
         self.solver_calls = 0
         self.solver_seconds = 0.0
         self.forget()
 
     def forget(self) -> None:
-        """Let go of all answers; the expressions that they are about are kept as long as they are,
-        since their numbers would be given to others."""
-        self.answers: dict[tuple[Key, int], list[int]] = {}
-        self.models: dict[Key, z3.ModelRef] = {}
+        """Let go of all that was found out. (Expressions are kept as long as their numbers are
+        used, since these would be given to others.)"""
+        self.solver = z3.Solver()
+        self.switches: dict[int, z3.BoolRef] = {}  # that turn on decisions in the solver
         self.expressions: dict[int, z3.ExprRef] = {}
         self.simple: dict[int, z3.BoolRef] = {}
+        self.answers: dict[tuple[Key, int], list[int]] = {}
+        self.examples: list[Example] = []
+        self.contradictions: list[Key] = []
+        self.fitting: list[Example] = []  # those that agree with so many of the decisions
+        self.fitted = 0
 
     def begin(self) -> None:
         """An execution may have begun."""
@@ -63,13 +67,12 @@ class PathCondition:
             self.inputs = {}
             if len(self.answers) > MOST_ANSWERS:
                 self.forget()
+            self.fitting = self.examples
+            self.fitted = 0
 
     def add(self, decision: z3.BoolRef) -> None:
-        model = self.models.get(self.key)
         self.decisions.append(decision)
         self.key |= {self.number(decision)}
-        if self.key not in self.models and model is not None and agrees(model, decision):
-            self.models[self.key] = model
 
     def number(self, expression: z3.ExprRef) -> int:
         number: int = expression.get_id()
@@ -87,25 +90,38 @@ class PathCondition:
         self.begin()
         question = self.key, self.number(condition.expression)
         if question not in self.answers:
-            sides = (TRUE, condition.expression), (FALSE, z3.Not(condition.expression))
-            self.answers[question] = [choice for choice, side in sides if self.is_possible(side)]
+            sides = condition.expression, self.simplified(z3.Not(condition.expression))
+            self.answers[question] = [
+                choice for choice, side in enumerate(sides) if self.is_possible(side)
+            ]
         return self.answers[question]
 
     def is_possible(self, side: z3.BoolRef) -> bool:
-        model = self.models.get(self.key)
-        return (model is not None and agrees(model, side)) or self.is_satisfiable(side)
+        for decision in self.decisions[self.fitted :]:
+            self.fitting = [example for example in self.fitting if example.has(decision)]
+        self.fitted = len(self.decisions)
+        if any(example.has(side) for example in self.fitting):
+            return True
+        together = self.key | {self.number(side)}
+        if any(contradiction <= together for contradiction in self.contradictions):
+            return False
+        return self.is_satisfiable(side)
 
     def is_satisfiable(self, side: z3.BoolRef) -> bool:
-        started = time.perf_counter()
-        self.tell_solver()
-        self.solver.push()
-        self.solver.add(side)
-        answer = self.solver.check()
+        started = real_perf_counter()
+        switches = [self.switch_for(decision) for decision in (*self.decisions, side)]
+        answer = self.solver.check(*switches)
         if answer == z3.sat:
-            self.models[self.key | {self.number(side)}] = self.solver.model()
-        self.solver.pop()
+            example = Example(self.solver.model())
+            self.examples = [*self.examples[-MOST_EXAMPLES:], example]
+            self.fitting = [*self.fitting, example]
+        elif answer == z3.unsat:
+            core = {str(switch) for switch in self.solver.unsat_core()}
+            self.contradictions.append(
+                frozenset(number for number, switch in self.switches.items() if str(switch) in core)
+            )
         self.solver_calls += 1
-        self.solver_seconds += time.perf_counter() - started
+        self.solver_seconds += real_perf_counter() - started
         if answer == z3.unknown:
             raise RUNTIME.misused(
                 f"the solver cannot tell whether {in_one_line(side)} is possible "
@@ -113,20 +129,13 @@ class PathCondition:
             )
         return bool(answer == z3.sat)
 
-    def tell_solver(self) -> None:
-        """Bring the solver to the present decisions; what they share with the last ones stays."""
-        shared = 0
-        while (
-            shared < min(len(self.asserted), len(self.decisions))
-            and self.asserted[shared] is self.decisions[shared]
-        ):
-            shared += 1
-        self.solver.pop(len(self.asserted) - shared)
-        del self.asserted[shared:]
-        for decision in self.decisions[shared:]:
-            self.solver.push()
-            self.solver.add(decision)
-            self.asserted.append(decision)
+    def switch_for(self, decision: z3.BoolRef) -> z3.BoolRef:
+        """The solver keeps what it learns of decisions that are turned on and off."""
+        number = self.number(decision)
+        if number not in self.switches:
+            self.switches[number] = z3.Bool(f"switch {len(self.switches)}")
+            self.solver.add(z3.Implies(self.switches[number], decision))
+        return self.switches[number]
 
     def example(self) -> list[str]:
         """Values of the inputs that lead to where the execution is."""
@@ -143,11 +152,22 @@ class PathCondition:
         ]
 
 
+class Example:
+    """A model: values of the inputs that agree with some decisions."""
+
+    def __init__(self, model: z3.ModelRef) -> None:
+        self.model = model
+        self.found: dict[int, bool] = {}
+
+    def has(self, decision: z3.BoolRef) -> bool:
+        number = decision.get_id()
+        if number not in self.found:
+            value = self.model.eval(decision, model_completion=True)
+            self.found[number] = bool(z3.is_true(value))
+        return self.found[number]
+
+
 PATH = PathCondition()
-
-
-def agrees(model: z3.ModelRef, decision: z3.BoolRef) -> bool:
-    return bool(z3.is_true(model.eval(decision, model_completion=True)))
 
 
 def decide(expression: z3.BoolRef) -> bool:

@@ -342,7 +342,7 @@ def register(variable: Any, bounds: list[Any]) -> None:
     PATH.inputs[name] = variable
     BOUNDS[name] = bounds
     for bound in bounds:
-        PATH.add(bound)
+        PATH.add(PATH.simplified(bound))
 
 
 ATOMS.update((SymbolicInt, SymbolicBool, SymbolicBits))
