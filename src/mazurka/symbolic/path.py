@@ -17,12 +17,23 @@ MOST_EXAMPLES = 500
 Key = frozenset[int]
 
 
+class Decision:
+    """One outcome of a condition."""
+
+    def __init__(self, expression: z3.BoolRef) -> None:
+        self.expression = expression
+        self.number: int = expression.get_id()  # no other expression has it while this one exists
+
+
 class Condition:
     """What a thread is about to decide."""
 
-    def __init__(self, expression: z3.BoolRef, written: z3.BoolRef) -> None:
-        self.expression = expression
-        self.written = written  # the same as the program has it, for people to read
+    def __init__(self, written: z3.BoolRef) -> None:
+        self.written = written  # as the program has it
+        expression = z3.simplify(written)
+        self.is_always_so = bool(z3.is_true(expression))
+        self.is_never_so = bool(z3.is_false(expression))
+        self.sides = Decision(expression), Decision(z3.simplify(z3.Not(expression)))
 
     def __str__(self) -> str:
         return in_one_line(self.written)
@@ -38,7 +49,7 @@ class PathCondition:
 
     def __init__(self) -> None:
         self.epoch = -1
-        self.decisions: list[z3.BoolRef] = []
+        self.decisions: list[Decision] = []
         self.key: Key = frozenset()
         self.inputs: dict[str, z3.ExprRef] = {}  # of this execution, by name
         self.solver_calls = 0
@@ -46,12 +57,11 @@ class PathCondition:
         self.forget()
 
     def forget(self) -> None:
-        """Let go of all that was found out. (Expressions are kept as long as their numbers are
-        used, since these would be given to others.)"""
+        """Let go of all that was found out."""
         self.solver = z3.Solver()
+        self.known: dict[int, Decision] = {}  # by number: kept, so that it is not given to others
         self.switches: dict[int, z3.BoolRef] = {}  # that turn on decisions in the solver
-        self.expressions: dict[int, z3.ExprRef] = {}
-        self.simple: dict[int, z3.BoolRef] = {}
+        self.values: dict[object, Any] = {}  # the inputs of all executions
         self.answers: dict[tuple[Key, int], list[int]] = {}
         self.examples: list[Example] = []
         self.contradictions: list[Key] = []
@@ -70,44 +80,35 @@ class PathCondition:
             self.fitting = self.examples
             self.fitted = 0
 
-    def add(self, decision: z3.BoolRef) -> None:
+    def add(self, decision: Decision) -> None:
+        self.known[decision.number] = decision
         self.decisions.append(decision)
-        self.key |= {self.number(decision)}
-
-    def number(self, expression: z3.ExprRef) -> int:
-        number: int = expression.get_id()
-        self.expressions[number] = expression
-        return number
-
-    def simplified(self, expression: z3.BoolRef) -> z3.BoolRef:
-        number = self.number(expression)
-        if number not in self.simple:
-            self.simple[number] = z3.simplify(expression)
-        return self.simple[number]
+        self.key |= {decision.number}
 
     def choices(self, condition: Condition) -> list[int]:
         """Which outcomes a condition can have now."""
         self.begin()
-        question = self.key, self.number(condition.expression)
+        question = self.key, condition.sides[TRUE].number
         if question not in self.answers:
-            sides = condition.expression, self.simplified(z3.Not(condition.expression))
+            for side in condition.sides:
+                self.known[side.number] = side
             self.answers[question] = [
-                choice for choice, side in enumerate(sides) if self.is_possible(side)
+                choice for choice in (TRUE, FALSE) if self.is_possible(condition.sides[choice])
             ]
         return self.answers[question]
 
-    def is_possible(self, side: z3.BoolRef) -> bool:
+    def is_possible(self, side: Decision) -> bool:
         for decision in self.decisions[self.fitted :]:
             self.fitting = [example for example in self.fitting if example.has(decision)]
         self.fitted = len(self.decisions)
         if any(example.has(side) for example in self.fitting):
             return True
-        together = self.key | {self.number(side)}
+        together = self.key | {side.number}
         if any(contradiction <= together for contradiction in self.contradictions):
             return False
         return self.is_satisfiable(side)
 
-    def is_satisfiable(self, side: z3.BoolRef) -> bool:
+    def is_satisfiable(self, side: Decision) -> bool:
         started = real_perf_counter()
         switches = [self.switch_for(decision) for decision in (*self.decisions, side)]
         answer = self.solver.check(*switches)
@@ -124,17 +125,17 @@ class PathCondition:
         self.solver_seconds += real_perf_counter() - started
         if answer == z3.unknown:
             raise RUNTIME.misused(
-                f"the solver cannot tell whether {in_one_line(side)} is possible "
+                f"the solver cannot tell whether {in_one_line(side.expression)} is possible "
                 f"({self.solver.reason_unknown()}): simpler conditions or bounds may help"
             )
         return bool(answer == z3.sat)
 
-    def switch_for(self, decision: z3.BoolRef) -> z3.BoolRef:
+    def switch_for(self, decision: Decision) -> z3.BoolRef:
         """The solver keeps what it learns of decisions that are turned on and off."""
-        number = self.number(decision)
+        number = decision.number
         if number not in self.switches:
             self.switches[number] = z3.Bool(f"switch {len(self.switches)}")
-            self.solver.add(z3.Implies(self.switches[number], decision))
+            self.solver.add(z3.Implies(self.switches[number], decision.expression))
         return self.switches[number]
 
     def example(self) -> list[str]:
@@ -142,7 +143,7 @@ class PathCondition:
         if self.epoch != RUNTIME.epoch or not self.inputs:
             return []
         solver = z3.Solver()  # a new one, so that the values do not depend on the search
-        solver.add(*self.decisions)
+        solver.add(*[decision.expression for decision in self.decisions])
         if solver.check() != z3.sat:
             return []
         model = solver.model()
@@ -159,35 +160,34 @@ class Example:
         self.model = model
         self.found: dict[int, bool] = {}
 
-    def has(self, decision: z3.BoolRef) -> bool:
-        number = decision.get_id()
-        if number not in self.found:
-            value = self.model.eval(decision, model_completion=True)
-            self.found[number] = bool(z3.is_true(value))
-        return self.found[number]
+    def has(self, decision: Decision) -> bool:
+        found = self.found.get(decision.number)
+        if found is None:
+            value = self.model.eval(decision.expression, model_completion=True)
+            found = bool(z3.is_true(value))
+            self.found[decision.number] = found
+        return found
 
 
 PATH = PathCondition()
 
 
-def decide(expression: z3.BoolRef) -> bool:
+def decide(condition: Condition) -> bool:
     """The truth of a condition, which the execution depends on from now on."""
     PATH.begin()
-    written = expression
-    expression = PATH.simplified(written)
-    if z3.is_true(expression) or z3.is_false(expression):
-        return bool(z3.is_true(expression))
+    if condition.is_always_so or condition.is_never_so:
+        return condition.is_always_so
     thread = RUNTIME.current
     if thread is None:
         message = (
-            f"whether {in_one_line(written)} can be decided only by a thread of a program that "
+            f"whether {condition} can be decided only by a thread of a program that "
             "Mazurka runs, and not in a predicate or a compare_exchange"
         )
         raise MazurkaError(message) if RUNTIME.hub is None else RUNTIME.misused(message)
     refuse_parsimony()
     thread.alternatives = 0  # those that are possible
-    choice: Any = RUNTIME.perform(CHOOSE, NOWHERE, Condition(expression, written), None)
-    PATH.add(expression if choice == TRUE else PATH.simplified(z3.Not(expression)))
+    choice: Any = RUNTIME.perform(CHOOSE, NOWHERE, condition, None)
+    PATH.add(condition.sides[choice])
     return bool(choice == TRUE)
 
 

@@ -1,6 +1,7 @@
 """Numbers and truth values that carry an expression."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import z3
 from z3.z3util import get_vars
@@ -9,18 +10,42 @@ from mazurka.core.result import MazurkaError
 from mazurka.program.life import in_execution, own
 from mazurka.program.objects import ATOMS
 from mazurka.program.runtime import RUNTIME
-from mazurka.symbolic.path import PATH, decide, in_one_line
+from mazurka.symbolic.path import PATH, TRUE, Condition, decide, in_one_line
+
+S = TypeVar("S", bound="Symbolic")
 
 MOST_VALUES = 1000  # of a number that is used as an index
 
 
 class Symbolic:
-    """What all symbolic values can do."""
+    """What all symbolic values can do.
 
-    __slots__ = ("expression",)
+    To build an expression takes the solver's library longer than most executions take, so results
+    are kept: values never change, and the same operation on the same ones gives the same one.
+    """
+
+    __slots__ = ("expression", "number", "results")
 
     def __init__(self, expression: Any) -> None:
         self.expression = expression
+        self.number: int = expression.get_id()  # no other has it while this one exists
+        self.results: dict[tuple[str, type, int], tuple[object, Any]] = {}
+
+    def result(self, operation: str, other: object, compute: Callable[[Any], Any]) -> Any:
+        """What an operation gives; NotImplemented for operands that it does not take."""
+        key: tuple[str, type, int]
+        if isinstance(other, Symbolic):
+            key = operation, Symbolic, other.number
+        elif isinstance(other, int):
+            key = operation, type(other), int(other)
+        else:
+            return NotImplemented
+        found = self.results.get(key)
+        if found is None:
+            operand = self.lifted(other)
+            found = other, NotImplemented if operand is None else compute(operand)
+            self.results[key] = found  # with the operand, so that its number stays its own
+        return found[1]
 
     def __repr__(self) -> str:
         return in_one_line(self.expression)
@@ -30,12 +55,10 @@ class Symbolic:
         raise NotImplementedError
 
     def __eq__(self, other: object) -> Any:
-        operand = self.lifted(other)
-        return NotImplemented if operand is None else SymbolicBool(self.expression == operand)
+        return self.result("==", other, lambda two: SymbolicBool(self.expression == two))
 
     def __ne__(self, other: object) -> Any:
-        operand = self.lifted(other)
-        return NotImplemented if operand is None else SymbolicBool(self.expression != operand)
+        return self.result("!=", other, lambda two: SymbolicBool(self.expression != two))
 
     def __hash__(self) -> int:
         """As a key, a value must be a certain one."""
@@ -50,7 +73,11 @@ class Symbolic:
 class SymbolicBool(Symbolic):
     """True or false."""
 
-    __slots__ = ()
+    __slots__ = ("condition",)
+
+    def __init__(self, expression: Any) -> None:
+        super().__init__(expression)
+        self.condition = Condition(expression)
 
     def lifted(self, other: object) -> Any:
         if isinstance(other, SymbolicBool):
@@ -58,7 +85,7 @@ class SymbolicBool(Symbolic):
         return z3.BoolVal(other) if isinstance(other, bool) else None
 
     def __bool__(self) -> bool:
-        return decide(self.expression)
+        return decide(self.condition)
 
     def certain(self) -> bool:
         return bool(self)
@@ -66,20 +93,14 @@ class SymbolicBool(Symbolic):
     __eq__ = Symbolic.__eq__
     __hash__ = Symbolic.__hash__
 
-    def combined(self, other: object, function: Any) -> Any:
-        operand = self.lifted(other)
-        if operand is None:
-            return NotImplemented
-        return SymbolicBool(function(self.expression, operand))
-
     def __and__(self, other: object) -> Any:
-        return self.combined(other, z3.And)
+        return self.result("&", other, lambda two: SymbolicBool(z3.And(self.expression, two)))
 
     def __or__(self, other: object) -> Any:
-        return self.combined(other, z3.Or)
+        return self.result("|", other, lambda two: SymbolicBool(z3.Or(self.expression, two)))
 
     def __xor__(self, other: object) -> Any:
-        return self.combined(other, z3.Xor)
+        return self.result("^", other, lambda two: SymbolicBool(z3.Xor(self.expression, two)))
 
     __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
 
@@ -94,50 +115,57 @@ class SymbolicNumber(Symbolic):
     def made(self, expression: Any) -> Any:
         return type(self)(expression)
 
-    def computed(self, other: object, function: Any) -> Any:
-        operand = self.lifted(other)
-        if operand is None:
-            return NotImplemented
-        return self.made(function(self.expression, operand))
+    def computed(self, operation: str, other: object, function: Any) -> Any:
+        return self.result(
+            operation, other, lambda operand: self.made(function(self.expression, operand))
+        )
 
-    def computed_from(self, other: object, function: Any) -> Any:
+    def computed_from(self, operation: str, other: object, function: Any) -> Any:
         """The same with the operands the other way round."""
-        operand = self.lifted(other)
-        if operand is None:
-            return NotImplemented
-        return self.made(function(operand, self.expression))
+        return self.result(
+            operation + " from",
+            other,
+            lambda operand: self.made(function(operand, self.expression)),
+        )
 
-    def compared(self, other: object, function: Any) -> Any:
-        operand = self.lifted(other)
-        if operand is None:
-            return NotImplemented
-        return SymbolicBool(function(self.expression, operand))
+    def compared(self, operation: str, other: object, function: Any) -> Any:
+        return self.result(
+            operation, other, lambda operand: SymbolicBool(function(self.expression, operand))
+        )
 
     def __add__(self, other: object) -> Any:
-        return self.computed(other, lambda one, two: one + two)
+        return self.computed("+", other, lambda one, two: one + two)
 
     def __sub__(self, other: object) -> Any:
-        return self.computed(other, lambda one, two: one - two)
+        return self.computed("-", other, lambda one, two: one - two)
 
     def __rsub__(self, other: object) -> Any:
-        return self.computed_from(other, lambda one, two: one - two)
+        return self.computed_from("-", other, lambda one, two: one - two)
 
     def __mul__(self, other: object) -> Any:
-        return self.computed(other, lambda one, two: one * two)
+        return self.computed("*", other, lambda one, two: one * two)
 
     __radd__, __rmul__ = __add__, __mul__
 
     def __floordiv__(self, other: object) -> Any:
-        return self.computed(other, self.quotient)
+        self.refuse_zero(other)
+        return self.computed("//", other, self.quotient)
 
     def __rfloordiv__(self, other: object) -> Any:
-        return self.computed_from(other, self.quotient)
+        self.refuse_zero(self)
+        return self.computed_from("//", other, self.quotient)
 
     def __mod__(self, other: object) -> Any:
-        return self.computed(other, self.remainder)
+        self.refuse_zero(other)
+        return self.computed("%", other, self.remainder)
 
     def __rmod__(self, other: object) -> Any:
-        return self.computed_from(other, self.remainder)
+        self.refuse_zero(self)
+        return self.computed_from("%", other, self.remainder)
+
+    def refuse_zero(self, divisor: object) -> None:
+        if isinstance(divisor, (SymbolicNumber, int)) and divisor == 0:
+            raise ZeroDivisionError("integer division or modulo by zero")
 
     def quotient(self, one: Any, two: Any) -> Any:
         raise NotImplementedError
@@ -166,7 +194,7 @@ class SymbolicNumber(Symbolic):
         for value in range(least, greatest):
             if self == value:
                 return value
-        decide(self.expression == greatest)
+        bool(self == greatest)  # no other is left, but the decision is to be seen by all
         return greatest
 
     def bounds(self) -> tuple[int, int]:
@@ -186,24 +214,22 @@ class SymbolicInt(SymbolicNumber):
         return z3.IntVal(int(other)) if isinstance(other, int) else None
 
     def __lt__(self, other: object) -> Any:
-        return self.compared(other, lambda one, two: one < two)
+        return self.compared("<", other, lambda one, two: one < two)
 
     def __le__(self, other: object) -> Any:
-        return self.compared(other, lambda one, two: one <= two)
+        return self.compared("<=", other, lambda one, two: one <= two)
 
     def __gt__(self, other: object) -> Any:
-        return self.compared(other, lambda one, two: one > two)
+        return self.compared(">", other, lambda one, two: one > two)
 
     def __ge__(self, other: object) -> Any:
-        return self.compared(other, lambda one, two: one >= two)
+        return self.compared(">=", other, lambda one, two: one >= two)
 
     def __abs__(self) -> Any:
         return self.made(z3.If(self.expression < 0, -self.expression, self.expression))
 
     def quotient(self, one: Any, two: Any) -> Any:
         """Rounded down, as Python does; the solver does so for positive divisors."""
-        if decide(two == 0):
-            raise ZeroDivisionError("integer division or modulo by zero")
         return z3.If(two > 0, one / two, (-one) / (-two))
 
     def bounds(self) -> tuple[int, int]:
@@ -242,25 +268,25 @@ class SymbolicBits(SymbolicNumber):
         return z3.BitVecVal(int(other), self.width) if isinstance(other, int) else None
 
     def __lt__(self, other: object) -> Any:
-        return self.compared(other, z3.ULT)
+        return self.compared("<", other, z3.ULT)
 
     def __le__(self, other: object) -> Any:
-        return self.compared(other, z3.ULE)
+        return self.compared("<=", other, z3.ULE)
 
     def __gt__(self, other: object) -> Any:
-        return self.compared(other, z3.UGT)
+        return self.compared(">", other, z3.UGT)
 
     def __ge__(self, other: object) -> Any:
-        return self.compared(other, z3.UGE)
+        return self.compared(">=", other, z3.UGE)
 
     def __and__(self, other: object) -> Any:
-        return self.computed(other, lambda one, two: one & two)
+        return self.computed("&", other, lambda one, two: one & two)
 
     def __or__(self, other: object) -> Any:
-        return self.computed(other, lambda one, two: one | two)
+        return self.computed("|", other, lambda one, two: one | two)
 
     def __xor__(self, other: object) -> Any:
-        return self.computed(other, lambda one, two: one ^ two)
+        return self.computed("^", other, lambda one, two: one ^ two)
 
     __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
 
@@ -268,14 +294,12 @@ class SymbolicBits(SymbolicNumber):
         return self.made(~self.expression)
 
     def __lshift__(self, other: object) -> Any:
-        return self.computed(other, lambda one, two: one << two)
+        return self.computed("<<", other, lambda one, two: one << two)
 
     def __rshift__(self, other: object) -> Any:
-        return self.computed(other, z3.LShR)
+        return self.computed(">>", other, z3.LShR)
 
     def quotient(self, one: Any, two: Any) -> Any:
-        if decide(two == 0):
-            raise ZeroDivisionError("integer division or modulo by zero")
         return z3.UDiv(one, two)
 
     def bounds(self) -> tuple[int, int]:
@@ -299,26 +323,27 @@ BOUNDS: dict[str, list[Any]] = {}  # of the inputs, by name
 def new_int(name: str | None, lo: int | None, hi: int | None) -> SymbolicInt:
     if lo is not None and hi is not None and lo > hi:
         raise ValueError(f"there is no number from {lo} to {hi}")
-    variable = z3.Int(new_name(name, "int"))
-    bounds = [] if lo is None else [variable >= lo]
+    chosen = new_name(name, "int")
+    value = kept((chosen, "int"), lambda: SymbolicInt(z3.Int(chosen)))
+    bounds = [] if lo is None else [value >= lo]
     if hi is not None:
-        bounds.append(variable <= hi)
-    register(variable, bounds)
-    return SymbolicInt(variable)
+        bounds.append(value <= hi)
+    BOUNDS[chosen] = [bound.expression for bound in bounds]
+    for bound in bounds:
+        PATH.add(bound.condition.sides[TRUE])
+    return value
 
 
 def new_bool(name: str | None) -> SymbolicBool:
-    variable = z3.Bool(new_name(name, "bool"))
-    register(variable, [])
-    return SymbolicBool(variable)
+    chosen = new_name(name, "bool")
+    return kept((chosen, "bool"), lambda: SymbolicBool(z3.Bool(chosen)))
 
 
 def new_bits(width: int, name: str | None) -> SymbolicBits:
     if width < 1:
         raise ValueError("a number has at least one bit")
-    variable = z3.BitVec(new_name(name, "bits"), width)
-    register(variable, [])
-    return SymbolicBits(variable)
+    chosen = new_name(name, "bits")
+    return kept((chosen, width), lambda: SymbolicBits(z3.BitVec(chosen, width)))
 
 
 def new_name(name: str | None, kind: str) -> str:
@@ -337,12 +362,14 @@ def new_name(name: str | None, kind: str) -> str:
     return name
 
 
-def register(variable: Any, bounds: list[Any]) -> None:
-    name = str(variable)
-    PATH.inputs[name] = variable
-    BOUNDS[name] = bounds
-    for bound in bounds:
-        PATH.add(PATH.simplified(bound))
+def kept(key: tuple[str, object], make: Callable[[], S]) -> S:
+    """An input: the same object in every execution, with all the results that it keeps."""
+    value: S | None = PATH.values.get(key)
+    if value is None:
+        value = make()
+        PATH.values[key] = value
+    PATH.inputs[key[0]] = value.expression
+    return value
 
 
 ATOMS.update((SymbolicInt, SymbolicBool, SymbolicBits))
