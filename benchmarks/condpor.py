@@ -79,6 +79,19 @@ def run_all(*bodies: Callable[[], object]) -> None:
         thread.join()
 
 
+def run_each(
+    inserters: int,
+    insert: Callable[[int], object],
+    removers: int,
+    remove: Callable[[int], object],
+) -> None:
+    """Run threads that insert and threads that remove, and wait for them; they are numbered."""
+    threads = [spawn(insert, index) for index in range(inserters)]
+    threads += [spawn(remove, index) for index in range(removers)]
+    for thread in threads:
+        thread.join()
+
+
 # Programs in the text
 
 
