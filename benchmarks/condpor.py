@@ -7,6 +7,7 @@ every attempt to take it: only the complete executions are the same, and the rea
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from benchmarks.pop import fibonacci
@@ -543,7 +544,7 @@ def last_letter() -> str:
 
     def starter() -> None:
         run_all(lambda: letter.store("0"))
-        run_all(*(lambda text=text: write(text) for text in "XYXX"))  # type: ignore[misc]
+        run_all(*(partial(write, text) for text in "XYXX"))
 
     run_all(starter)
     return letter.load()
