@@ -25,8 +25,12 @@ MORE = {
     "Sigma(2)": 14,
 }
 
-# A race is not reversed there that comes only after the second outcome of an unrelated condition.
-MISSED_BY_POP = ("OptList(2,1)", "OptList(2,2)", "LazyList(2,1)", "LazyList(2,2)")
+# What these searches do not get right yet. pop does not reverse a race that comes only after the
+# second outcome of a condition elsewhere. optimal takes outcomes along that contradict each other.
+WRONG = {
+    "pop": ("OptList(2,1)", "OptList(2,2)", "LazyList(2,1)", "LazyList(2,2)"),
+    "optimal": ("OptList(2,2)", "LazyList(2,2)"),
+}
 
 CONDPOR_ROWS = [row for name in TABLES if name.startswith("condpor-") for row in rows(name)]
 
@@ -36,8 +40,9 @@ def rows_between(least: int, most: int) -> list[PaperRow]:
 
 
 def check_row(row: PaperRow, algorithm: str, request: pytest.FixtureRequest) -> None:
-    if algorithm == "pop" and str(row) in MISSED_BY_POP:
-        request.applymarker(pytest.mark.xfail(reason="pop misses some traces", strict=True))
+    if str(row) in WRONG[algorithm]:
+        reason = f"{algorithm} is not right there yet"
+        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
     assert difference(row, measure(parse(str(row)), algorithm, None, None, True)) == ""
 
 
