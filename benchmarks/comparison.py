@@ -37,7 +37,7 @@ def why_skipped(row: PaperRow, table_name: str, budget: int) -> str:
     if benchmark is None or benchmark.table != table_name:
         return "no program for it yet"
     if row.expected_executions is None:
-        return "the paper has no count"
+        return "there is no count to expect"
     if row.expected_executions > budget:
         return f"over the budget of {budget} executions"
     return ""
