@@ -22,7 +22,7 @@ max_executions_option = click.option(
     type=click.IntRange(min=1),
     default=300_000,
     show_default=True,
-    help="Skip rows for which the paper has more.",
+    help="Skip rows that should have more.",
 )
 
 
@@ -129,18 +129,18 @@ def table(name: str, algorithms: tuple[str, ...], max_executions: int) -> None:
 @max_executions_option
 def halves(name: str, max_executions: int) -> None:
     """Explore the rows of a paper's table in two processes, half of the work each; exit code 1
-    when the total of any differs from the paper's count."""
+    when the total of any is not the one to expect."""
     differing = 0
     for row in rows(name):
         if row.independent_adds is False or why_skipped(row, name, max_executions):
             continue
         found = explore_in_halves(parse(str(row)))
-        same = found.total == row.executions
+        same = found.total == row.expected_executions
         differing += not same
         click.echo(
             f"{row}: {found.first} executions, then {found.parts} parts in two processes:"
-            f" {found.halves[0]} + {found.halves[1]}; {found.total} in all, paper"
-            f" {row.executions}: {'match' if same else 'DIFFERS'}"
+            f" {found.halves[0]} + {found.halves[1]}; {found.total} in all, expected"
+            f" {row.expected_executions}: {'match' if same else 'DIFFERS'}"
         )
     if differing:
         sys.exit(1)

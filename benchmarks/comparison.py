@@ -7,7 +7,7 @@ from rich import box
 from rich.table import Table
 
 from benchmarks.measure import Measurement, RunFailed, measure_apart
-from benchmarks.paper import TABLES, PaperRow, paper_cost
+from benchmarks.paper import TABLES, PaperRow, paper_cost, rows
 from benchmarks.registry import BENCHMARKS
 
 Status = Literal["match", "DIFFERS", "FAILED", "skipped"]
@@ -36,15 +36,15 @@ def why_skipped(row: PaperRow, table_name: str, budget: int) -> str:
     benchmark = BENCHMARKS.get(row.benchmark)
     if benchmark is None or benchmark.table != table_name:
         return "no program for it yet"
-    if row.executions is None:
-        return "the paper has no count"
-    if row.executions > budget:
+    if row.expected_executions is None:
+        return "there is no count to expect"
+    if row.expected_executions > budget:
         return f"over the budget of {budget} executions"
     return ""
 
 
 def compare(row: PaperRow, algorithm: str, budget: int) -> Comparison:
-    """Run a row and hold it against the paper's counts."""
+    """Run a row and hold it against the counts to expect."""
     try:
         measured = measure_apart(row, algorithm, budget)
     except RunFailed as failure:
@@ -54,14 +54,15 @@ def compare(row: PaperRow, algorithm: str, budget: int) -> Comparison:
 
 
 def difference(row: PaperRow, measured: Measurement) -> str:
-    """What differs from the paper; empty when nothing does."""
-    if (measured.complete, measured.blocked) != (row.complete, row.blocked):
-        return f"{measured.complete}+{measured.blocked} instead of {row.complete}+{row.blocked}"
+    """What differs from what is to be expected; empty when nothing does."""
+    complete, blocked = row.expected_complete, row.expected_blocked
+    if (measured.complete, measured.blocked) != (complete, blocked):
+        return f"{measured.complete}+{measured.blocked} instead of {complete}+{blocked}"
     if measured.algorithm in ("optimal", "pop") and measured.redundant:
         return f"redundant executions: {measured.redundant}"
     # An await that blocks for ever is a failure here, so a paper's blocked executions may fail.
-    expected = ("verified", "failed") if row.blocked else ("verified",)
-    if measured.verdict not in expected:
+    expected = row.expected_verdict or ("verified failed" if blocked else "verified")
+    if measured.verdict not in expected.split():
         return f"the verdict is {measured.verdict}"
     return ""
 
@@ -73,7 +74,8 @@ def render(table_name: str, comparisons: list[Comparison]) -> Table:
     if has_settings(table_name):
         table.add_column("paper\nsetting", no_wrap=True)
     table.add_column("algorithm", no_wrap=True)
-    for heading in ("paper", "ours"):
+    expected = ["expected"] if expects_other(table_name) else []
+    for heading in ("paper", *expected, "ours"):
         table.add_column(f"{heading}\nexecutions", justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
     for heading in ("redundant", "CPU s", "peak MB", "paper\ns", "paper\nMB"):
@@ -85,6 +87,11 @@ def render(table_name: str, comparisons: list[Comparison]) -> Table:
 
 def has_settings(table_name: str) -> bool:
     return len(TABLES[table_name].independent_adds) > 1
+
+
+def expects_other(table_name: str) -> bool:
+    """Whether other counts than the paper's are to be expected somewhere."""
+    return any(row.executions != row.expected_executions for row in rows(table_name))
 
 
 def cells(table_name: str, comparison: Comparison) -> list[str]:
@@ -103,6 +110,11 @@ def cells(table_name: str, comparison: Comparison) -> list[str]:
         *([row.setting] if has_settings(table_name) else []),
         comparison.algorithm,
         counts(row.complete, row.blocked),
+        *(
+            [counts(row.expected_complete, row.expected_blocked)]
+            if expects_other(table_name)
+            else []
+        ),
         ours[0],
         f"[{STYLES[status]}]{status}[/]",
         *ours[1:],

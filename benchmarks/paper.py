@@ -28,6 +28,17 @@ class PaperTable:
 
 AWAIT_SETTINGS: dict[str, bool | None] = {"PLP+Await": False, "PLP+Await+IFAA": True}
 
+
+def condpor(tables: str, file: str, *other_tools: str) -> PaperTable:
+    """A table of the paper on concolic DPOR, whose own tool is set against others."""
+    return PaperTable(
+        f'{tables} of "Optimal Concolic Dynamic Partial Order Reduction"',
+        file,
+        "tool",
+        {"ConDpor": None, **dict.fromkeys(other_tools)},
+    )
+
+
 TABLES = {
     "pop-1": PaperTable(
         'Table 1 of "Parsimonious Optimal Dynamic Partial Order Reduction"',
@@ -45,12 +56,23 @@ TABLES = {
         "configuration",
         AWAIT_SETTINGS,
     ),
+    "condpor-text": condpor("the text", "condpor_text.csv", "DPOR"),
+    "condpor-2": condpor("Tables 1 and 2", "condpor_table2.csv"),
+    "condpor-3": condpor("Tables 3 and 4", "condpor_tables3_4.csv"),
+    "condpor-5": condpor("Tables 5 and 6", "condpor_table5.csv"),
+    "condpor-7": condpor("Table 7", "condpor_table7.csv", "DPOR"),
+    "condpor-8": condpor("Table 8", "condpor_table8.csv"),
+    "condpor-9": condpor("Table 9", "condpor_table9.csv"),
 }
 
 
 @dataclass(frozen=True)
 class PaperRow:
-    """One program under one setting, with the paper's figures; None where the paper has none."""
+    """One program under one setting, with the paper's figures; None where the paper has none.
+
+    What is expected is the same, unless the table has columns for it: the tool of a paper may also
+    count executions that do not exist here, such as failed attempts to take a lock.
+    """
 
     benchmark: str
     parameter: str
@@ -58,6 +80,9 @@ class PaperRow:
     independent_adds: bool | None
     complete: int | None
     blocked: int | None
+    expected_complete: int | None
+    expected_blocked: int | None
+    expected_verdict: str  # empty where it is not said
     seconds: float | None
     memory_mb: float | None
 
@@ -66,9 +91,15 @@ class PaperRow:
 
     @property
     def executions(self) -> int | None:
-        if self.complete is None or self.blocked is None:
-            return None
-        return self.complete + self.blocked
+        return total(self.complete, self.blocked)
+
+    @property
+    def expected_executions(self) -> int | None:
+        return total(self.expected_complete, self.expected_blocked)
+
+
+def total(complete: int | None, blocked: int | None) -> int | None:
+    return None if complete is None or blocked is None else complete + blocked
 
 
 @cache
@@ -82,19 +113,25 @@ def rows(table_name: str) -> tuple[PaperRow, ...]:
 def all_rows(table_name: str) -> tuple[PaperRow, ...]:
     table = TABLES[table_name]
     with (DATA / table.file).open(newline="") as file:
-        return tuple(
-            PaperRow(
-                benchmark=cells["benchmark"],
-                parameter=cells["parameter"],
-                setting=cells[table.column],
-                independent_adds=table.independent_adds.get(cells[table.column]),
-                complete=whole(cells.get("complete", cells["executions"])),
-                blocked=whole(cells.get("blocked", "0")),
-                seconds=number(cells.get("time_s")),
-                memory_mb=number(cells.get("memory_mb")),
-            )
-            for cells in csv.DictReader(file)
-        )
+        return tuple(read_row(table, cells) for cells in csv.DictReader(file))
+
+
+def read_row(table: PaperTable, cells: dict[str, str]) -> PaperRow:
+    complete = cells.get("complete", cells["executions"])
+    blocked = cells.get("blocked", "0")
+    return PaperRow(
+        benchmark=cells["benchmark"],
+        parameter=cells["parameter"],
+        setting=cells[table.column],
+        independent_adds=table.independent_adds.get(cells[table.column]),
+        complete=whole(complete),
+        blocked=whole(blocked),
+        expected_complete=whole(cells.get("expected_complete", complete)),
+        expected_blocked=whole(cells.get("expected_blocked", blocked)),
+        expected_verdict=cells.get("expected_verdict", ""),
+        seconds=number(cells.get("time_s")),
+        memory_mb=number(cells.get("memory_mb")),
+    )
 
 
 def paper_cost(table_name: str, row: PaperRow, algorithm: str) -> tuple[float | None, float | None]:
