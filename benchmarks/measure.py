@@ -71,7 +71,7 @@ def measure(
     return Measurement(
         benchmark=instance.benchmark.name,
         parameter=instance.parameter,
-        algorithm=algorithm,
+        algorithm=result.algorithm,  # another one may have taken over
         executions=result.executions,
         complete=result.complete,
         blocked=result.blocked,

@@ -317,14 +317,14 @@ def disagreement(program: Program, independent_adds: bool = True, most: int = 50
     the papers prove to miss nothing, stands in for it.
     """
     oracle = Exploration("naive", program, independent_adds, most)
-    names = ["source", "optimal"]
-    if not has_inputs(program):  # POP does not take conditions on symbolic values
-        names += ["pop", "pop in parts"]
+    names = ["source"]
+    if not has_inputs(program):  # the others do not take conditions on symbolic values
+        names += ["optimal", "pop", "pop in parts"]
     searches = [Exploration(name, program, independent_adds, 10 * most) for name in names]
-    source, optimal = searches[:2]
+    source = searches[0]
     if not oracle.finished:
         oracle = source
-        if not source.finished or not optimal.finished:
+        if not all(search.finished for search in searches[:2]):
             return ""
     expected = set(oracle.traces)
     for search in searches:
@@ -339,10 +339,10 @@ def disagreement(program: Program, independent_adds: bool = True, most: int = 50
         if search.failures != oracle.failures:
             return f"{name} finds {search.failures}, the oracle {oracle.failures}"
         may_be_redundant = search is source or (
-            search is not optimal and independent_adds and has_adds_and_awaits(program)
+            name != "optimal" and independent_adds and has_adds_and_awaits(program)
         )
         if search.result.redundant and not may_be_redundant:
             return f"{name} has {search.result.redundant} redundant executions"
-        if search is not source and max(search.traces.values()) > 1:
+        if max(search.traces.values()) > 1:
             return f"{name} explores a trace twice"
     return None

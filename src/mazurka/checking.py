@@ -153,8 +153,8 @@ def explore(
     def search() -> tuple[Result, bool]:
         try:
             return search_by(algorithm)
-        except ConditionMet:  # POP has met one; this one takes them, and is as thorough
-            return search_by("optimal")
+        except ConditionMet:  # this one takes them, and is as thorough
+            return search_by("source")
 
     def search_by(algorithm: str) -> tuple[Result, bool]:
         result = Result(algorithm=algorithm)

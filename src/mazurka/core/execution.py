@@ -56,6 +56,7 @@ class Execution:
             None  # a data race in it: its variable; after `failure`, also both lines
         )
         self.guide: Guide | None = None
+        self.takes_conditions = True  # whether the search does: see ConditionMet
 
     def run(self, keep: int, path: list[Event], sleep: list[Event]) -> None:
         """Run the program once more.

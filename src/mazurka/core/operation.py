@@ -77,6 +77,9 @@ CHANGE_WHOLE: Final = 89
 
 # Parts of a location: an item's number, or one of these.
 ALL: Final = -1
+
+# As a choice: whichever alternative comes first.
+ANY: Final = -1
 NOTHING: Final = -2  # the structure alone
 
 VERBS: Final[dict[int, str]] = {

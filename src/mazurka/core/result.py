@@ -26,7 +26,9 @@ class MazurkaError(Exception):
 
 
 class ConditionMet(MazurkaError):
-    """A program decides a condition on symbolic values, and the search does not take these."""
+    """A program decides a condition on symbolic values, and the search does not take these: it
+    expects that the alternatives of a data choice are the same whatever other threads have chosen.
+    """
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ one another in the same way.
 
 from mazurka.core.event import Event
 from mazurka.core.execution import REDUNDANT, Execution
-from mazurka.core.operation import ADD, ALL, CHOOSE, NONE, READ, UNKNOWN, WRITE
+from mazurka.core.operation import ADD, ALL, ANY, CHOOSE, NONE, READ, UNKNOWN, WRITE
 from mazurka.explore.search import Search
 
 Trace = tuple[object, ...]
@@ -35,7 +35,9 @@ class NaiveSearch:
                 if position < len(untried):  # tried here before: only its own choices are new
                     others = []
                 else:
-                    others = [(other, 0) for other in event.enabled or [] if other != event.thread]
+                    others = [
+                        (other, ANY) for other in event.enabled or [] if other != event.thread
+                    ]
                     untried.append([])
                 if event.choice + 1 < event.alternatives:
                     others.append((event.thread, event.choice + 1))

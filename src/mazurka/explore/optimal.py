@@ -58,6 +58,7 @@ class OptimalDpor:
     def __init__(self, search: Search) -> None:
         self.search = search
         self.execution = search.execution
+        self.execution.takes_conditions = False
         self.order = HappensBefore()
         self.wakeup: list[list[Branch]] = []
         self.doubts: list[Doubt] = []

@@ -83,6 +83,7 @@ class Pop(Guide):
 
     def __init__(self, search: Search, parts: list[Part]) -> None:
         super().__init__()
+        search.execution.takes_conditions = False
         self.search = search
         self.execution = search.execution
         self.execution.guide = self

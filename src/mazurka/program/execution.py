@@ -33,6 +33,7 @@ class PythonExecution(Execution):
 
     def run(self, keep: int, path: list[Event], sleep: list[Event]) -> None:
         RUNTIME.guide = self.guide
+        RUNTIME.takes_conditions = self.takes_conditions
         if self.setup is not None:
             self.setup()
         try:

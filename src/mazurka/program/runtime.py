@@ -20,6 +20,7 @@ from mazurka.core.operation import (
     ADD,
     ADD_TO,
     ALL,
+    ANY,
     AWAIT,
     AWAIT_EXCHANGE,
     BLOCKED,
@@ -129,6 +130,7 @@ class Runtime(Registry):
         self.callee: Callable[..., Any] = itself  # what to call in place of a thread's function
         # Of symbolic values: which outcomes (0: true, 1: false) a condition can have now, and an
         # example of inputs.
+        self.takes_conditions = True
         self.choices_at: Callable[[Any], list[int]] = none_known
         self.inputs: Callable[[], list[str]] = none_known
         self.hub: Any = None  # the greenlet of the search; None when nothing is explored
@@ -482,7 +484,8 @@ class Runtime(Registry):
         if self.record_enabled:
             event.enabled = [other.id for other in self.live if self.enabled(other)]
         if kind == CHOOSE and self.position < self.path_end:
-            thread.choice = self.path[self.position - self.keep].choice
+            expected = self.path[self.position - self.keep].choice
+            thread.choice = self.choices(thread)[0] if expected == ANY else expected
         if kind == SPAWN:
             event.choice = self.next_child(thread)
         elif kind == CHOOSE or kind == JOIN:

@@ -184,20 +184,19 @@ def decide(condition: Condition) -> bool:
             "Mazurka runs, and not in a predicate or a compare_exchange"
         )
         raise MazurkaError(message) if RUNTIME.hub is None else RUNTIME.misused(message)
-    refuse_parsimony()
+    refuse_others()
     thread.alternatives = 0  # those that are possible
     choice: Any = RUNTIME.perform(CHOOSE, NOWHERE, condition, None)
     PATH.add(condition.sides[choice])
     return bool(choice == TRUE)
 
 
-def refuse_parsimony() -> None:
-    """POP expects to find what does not depend on a data choice with the first alternative of it;
-    but with that, a condition that comes later may have lost one of its outcomes."""
-    guide = RUNTIME.guide
-    if guide is not None and not guide.picks:
+def refuse_others() -> None:
+    """A condition may have lost an outcome by what another thread has decided, in one subtree of a
+    search and not in the next: not every search takes that."""
+    if not RUNTIME.takes_conditions:
         RUNTIME.misuse = ConditionMet(
-            "POP does not take conditions on symbolic values: use the algorithm 'optimal'"
+            "this search does not take conditions on symbolic values: use the algorithm 'source'"
         )
         raise RUNTIME.misuse
 
