@@ -266,3 +266,29 @@ def test_what_it_cannot_mark() -> None:
             mazurka.atomic(function)
     with pytest.raises(TypeError, match="takes a function"):
         mazurka.atomic(3)  # type: ignore[type-var]
+
+
+class Ledger:
+    def __init__(self) -> None:
+        self.entries: list[int] = []
+
+    @mazurka.atomic
+    def note(self, others: list[int], value: int) -> None:
+        self.entries.append(value)
+        others.append(value)
+
+
+def test_decorated_functions_are_seen() -> None:
+    def program() -> object:
+        ledger = Ledger()
+        others: list[int] = []
+        threads = [threading.Thread(target=ledger.note, args=(others, n)) for n in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return ledger.entries == others
+
+    result = mazurka.explore(program)
+    assert (result.warnings, result.complete) == ([], 2)
+    assert set(result.outcomes) == {True}

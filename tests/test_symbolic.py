@@ -283,6 +283,57 @@ def test_as_an_index_and_as_a_key() -> None:
     assert outcomes(program) == {"('a', 'a', 'zero', [])", "('c', 'c', 'two', [0, 1])"}
 
 
+def test_keys_of_what_threads_share() -> None:
+    def program() -> object:
+        x = mazurka.symbolic_int("x", 0, 1)
+        table: dict[Any, str] = {}
+        items: list[Any] = [x, 2]
+
+        def put(key: Any, value: str) -> None:
+            table[key] = value
+            if key in table:
+                items.append(table.get(key))
+
+        threads = [
+            threading.Thread(target=put, args=(x, "a")),
+            threading.Thread(target=put, args=(1, "b")),
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return int(x), tuple(sorted(table.items())), items.index(1) if x == 1 else None
+
+    found = outcomes(program)
+    assert found == {
+        (0, ((0, "a"), (1, "b")), None),
+        (1, ((1, "a"),), 0),
+        (1, ((1, "b"),), 0),
+    }
+
+
+def test_what_does_not_mix() -> None:
+    mixtures: list[Callable[[], object]] = [
+        lambda: mazurka.symbolic_int() == 2.0,
+        lambda: mazurka.symbolic_int() == mazurka.symbolic_bool(),
+        lambda: mazurka.symbolic_bits(8) < 300,
+        lambda: mazurka.symbolic_bits(8) == mazurka.symbolic_int(),
+        lambda: mazurka.symbolic_bits(8) + mazurka.symbolic_bits(4),
+        lambda: mazurka.symbolic_bits(8) == -1,
+    ]
+    for mixture in mixtures:
+        message = mazurka.explore(mixture).failures[0].message
+        assert message.startswith(("TypeError", "OverflowError"))
+
+
+def test_a_truth_value_is_a_number_to_python() -> None:
+    def program() -> object:
+        p = mazurka.symbolic_bool()
+        return bool(p == 1), bool(p == 0), bool(p == 2)
+
+    assert outcomes(program) == {(True, False, False), (False, True, False)}
+
+
 def test_truth_values() -> None:
     def program() -> object:
         p, q = mazurka.symbolic_bool("p"), mazurka.symbolic_bool()

@@ -141,11 +141,7 @@ def explore(
     """
     program = runnable(undecorated(program))
     check_options(program, algorithm, max_executions, time_limit, max_events, step_limit)
-    if granularity not in GRANULARITIES:
-        known = ", ".join(GRANULARITIES)
-        raise MazurkaError(f"there is no granularity {granularity!r}; choose one of {known}")
-    if depth < 1:
-        raise MazurkaError("depth must be at least 1")
+    check_choices(granularity, depth)
     samples = algorithm in SAMPLERS
     if samples and max_executions is None and time_limit is None:
         max_executions = SAMPLES
@@ -306,6 +302,15 @@ def check_options(
         raise MazurkaError("max_events must be at least 1")
     if not step_limit > 0:
         raise MazurkaError("step_limit must be more than 0 seconds")
+
+
+def check_choices(granularity: str, depth: int) -> None:
+    """The same for options that not every door has."""
+    if granularity not in GRANULARITIES:
+        known = ", ".join(GRANULARITIES)
+        raise MazurkaError(f"there is no granularity {granularity!r}; choose one of {known}")
+    if depth < 1:
+        raise MazurkaError("depth must be at least 1")
 
 
 def refuse_unusual(program: object) -> None:

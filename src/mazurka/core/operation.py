@@ -77,10 +77,10 @@ CHANGE_WHOLE: Final = 89
 
 # Parts of a location: an item's number, or one of these.
 ALL: Final = -1
+NOTHING: Final = -2  # the structure alone
 
 # As a choice: whichever alternative comes first.
 ANY: Final = -1
-NOTHING: Final = -2  # the structure alone
 
 VERBS: Final[dict[int, str]] = {
     SPAWN: "spawn",

@@ -87,6 +87,7 @@ from mazurka.program.patterns import (
     match_sequence,
 )
 from mazurka.program.runtime import RUNTIME
+from mazurka.program.source import PACKAGE
 
 
 class Calls:
@@ -223,7 +224,10 @@ def is_mixed_in(function: FunctionType, kind: type) -> bool:
 
 
 def is_ours(function: Any) -> bool:
-    return str(function.__module__).startswith("mazurka.")
+    """Whether a function is one of Mazurka's own, maybe a wrapper that goes by another name."""
+    if str(function.__module__).startswith("mazurka."):
+        return True
+    return type(function) is FunctionType and function.__code__.co_filename.startswith(PACKAGE)
 
 
 def callee_for_builtin(function: Any) -> Any:

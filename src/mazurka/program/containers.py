@@ -35,6 +35,7 @@ from mazurka.program.objects import (
     MISSING,
     NO_CONTAINER,
     OBJECTS,
+    SYMBOLIC,
     WHOLE,
     Contents,
     shape_of,
@@ -185,9 +186,16 @@ def label_of(contents: Contents) -> str:
 # Items
 
 
+def certain(key: Any) -> Any:
+    """A key or index before anything is done with it: one that is symbolic gets a certain value,
+    which takes steps of its own."""
+    return key.certain() if SYMBOLIC and type(key) in SYMBOLIC else key
+
+
 def load_item(container: Any, key: object) -> object:
     if RUNTIME.is_elsewhere():
         return container[key]
+    key = certain(key)
     if not is_modelled(type(container), "__getitem__"):
         use_opaque(container, "__getitem__")
         return container[key]
@@ -218,6 +226,7 @@ def missing_item(container: "defaultdict[object, object]", key: object) -> objec
 
 def store_item(container: Any, key: object, value: object) -> None:
     if not RUNTIME.is_elsewhere():
+        key = certain(key)
         if is_modelled(type(container), "__setitem__"):
             if type(key) is slice:
                 value = items_of(value)
@@ -229,6 +238,7 @@ def store_item(container: Any, key: object, value: object) -> None:
 
 def delete_item(container: Any, key: object) -> None:
     if not RUNTIME.is_elsewhere():
+        key = certain(key)
         if is_modelled(type(container), "__delitem__"):
             change_item(ITEM_DELETE, container, key, None)
         else:
@@ -242,6 +252,7 @@ def contains(item: object, container: Any) -> bool:
         if is_modelled(kind, "__contains__"):
             shape = shape_of(kind)
             if shape == KEYED or shape == ELEMENTS:
+                item = certain(item)
                 read_item(container, item)
             else:
                 container = stable(container)
@@ -249,6 +260,7 @@ def contains(item: object, container: Any) -> bool:
         elif kind in VIEWS:
             owner = owner_of(container)
             if VIEWS[kind] == "keys":
+                item = certain(item)
                 read_item(owner, item)
             else:
                 read_all(owner)
@@ -565,8 +577,11 @@ def call_method(function: Callable[..., Any], *arguments: Any, **named: Any) -> 
         return SPECIAL[name](container, *arguments)
     shape = shape_of(type(container))
     is_sequence = shape == INDEXED or shape == WHOLE
-    if is_sequence and name in FINDING and arguments and type(arguments[0]) not in ATOMS:
-        return find(container, name, arguments)
+    if is_sequence and name in FINDING and arguments:
+        if type(arguments[0]) not in ATOMS or has_symbolic(container):
+            return find(container, name, arguments)
+    elif SYMBOLIC and not is_sequence:
+        arguments = tuple([certain(argument) for argument in arguments[:1]]) + arguments[1:]
     if name == "update" and shape == KEYED:
         arguments = tuple([pairs_of(argument) for argument in arguments])
     elif name in TAKING_ITEMS:
@@ -575,6 +590,10 @@ def call_method(function: Callable[..., Any], *arguments: Any, **named: Any) -> 
     give(container, tuple(named.values()))
     announce_method(container, name, arguments)
     return function(*arguments, **named)
+
+
+def has_symbolic(container: Any) -> bool:
+    return bool(SYMBOLIC) and any(type(item) in SYMBOLIC for item in list(container))
 
 
 def announce_special(container: object, name: str, arguments: tuple[object, ...]) -> None:

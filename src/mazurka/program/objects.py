@@ -49,6 +49,7 @@ ATOMS: Final[set[type]] = {
 }  # fmt: skip
 
 
+SYMBOLIC: Final[set[type]] = set()  # the types of symbolic values, once there are some
 LruCache: Final = type(lru_cache(lambda: None))
 CACHE: Final = "(cache)"  # where a cached function keeps what stands for its cache
 CALL_COUNT: Final = "(calls)"  # and how often it was called

@@ -1,6 +1,7 @@
 """Numbers and truth values that carry an expression."""
 
 from collections.abc import Callable
+from numbers import Number
 from typing import Any, TypeVar
 
 import z3
@@ -8,7 +9,7 @@ from z3.z3util import get_vars
 
 from mazurka.core.result import MazurkaError
 from mazurka.program.life import in_execution, own
-from mazurka.program.objects import ATOMS
+from mazurka.program.objects import SYMBOLIC
 from mazurka.program.runtime import RUNTIME
 from mazurka.symbolic.path import PATH, TRUE, Condition, decide, in_one_line
 
@@ -34,10 +35,13 @@ class Symbolic:
     def result(self, operation: str, other: object, compute: Callable[[Any], Any]) -> Any:
         """What an operation gives; NotImplemented for operands that it does not take."""
         key: tuple[str, type, int]
-        if isinstance(other, Symbolic):
+        if type(other) is type(self):
             key = operation, Symbolic, other.number
         elif isinstance(other, int):
             key = operation, type(other), int(other)
+        elif isinstance(other, (Symbolic, Number)):  # Python would take them for different
+            kinds = f"{type(self).__name__} and {type(other).__name__}"
+            raise TypeError(f"{kinds} do not mix")
         else:
             return NotImplemented
         found = self.results.get(key)
@@ -62,9 +66,11 @@ class Symbolic:
 
     def __hash__(self) -> int:
         """As a key, a value must be a certain one."""
-        if not in_execution():
-            return hash(repr(self))
-        return hash(self.certain())
+        if in_execution():
+            return hash(self.certain())
+        if RUNTIME.running:
+            raise RUNTIME.misused(f"{self!r} is a key where no thread can decide which one")
+        return hash(repr(self))
 
     def certain(self) -> object:
         raise NotImplementedError
@@ -82,7 +88,7 @@ class SymbolicBool(Symbolic):
     def lifted(self, other: object) -> Any:
         if isinstance(other, SymbolicBool):
             return other.expression
-        return z3.BoolVal(other) if isinstance(other, bool) else None
+        return z3.BoolVal(bool(other)) if other == 0 or other == 1 else None
 
     def __bool__(self) -> bool:
         return decide(self.condition)
@@ -265,7 +271,11 @@ class SymbolicBits(SymbolicNumber):
             if other.width != self.width:
                 raise TypeError(f"numbers of {self.width} and of {other.width} bits do not mix")
             return other.expression
-        return z3.BitVecVal(int(other), self.width) if isinstance(other, int) else None
+        if not isinstance(other, int):
+            return None
+        if not 0 <= other < 1 << self.width:
+            raise OverflowError(f"{other} does not fit into {self.width} bits without a sign")
+        return z3.BitVecVal(int(other), self.width)
 
     def __lt__(self, other: object) -> Any:
         return self.compared("<", other, z3.ULT)
@@ -372,4 +382,4 @@ def kept(key: tuple[str, object], make: Callable[[], S]) -> S:
     return value
 
 
-ATOMS.update((SymbolicInt, SymbolicBool, SymbolicBits))
+SYMBOLIC.update((SymbolicInt, SymbolicBool, SymbolicBits))
