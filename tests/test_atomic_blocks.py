@@ -242,6 +242,28 @@ def test_a_block_may_wait_for_what_could_have_come_before() -> None:
     assert (result.verdict, set(result.outcomes)) == ("verified", {2})
 
 
+def test_a_block_that_waits_for_what_follows_from_it_is_not_verified() -> None:
+    def program() -> None:
+        flag = mazurka.Atomic(0)
+        event = threading.Event()
+
+        def answer() -> None:
+            flag.await_value(lambda value: value == 1)
+            event.set()
+
+        def ask() -> None:
+            with mazurka.atomic:
+                flag.store(1)
+                event.wait()
+
+        for function in (answer, ask):
+            threading.Thread(target=function).start()
+
+    result = mazurka.explore(program)
+    assert result.verdict == "incomplete"
+    assert "wait before the block" in result.reason
+
+
 def test_outside_of_checks_nothing_happens() -> None:
     @mazurka.atomic
     def add(one: int, *, other: int) -> int:

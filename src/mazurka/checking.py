@@ -255,6 +255,9 @@ def run_search(search: Search, explore: Callable[[Search], bool], step_limit: fl
         RUNTIME.close()
     search.result.seconds = search.seconds()
     search.result.outcomes.update(search.outcomes)
+    if everything and search.doubt:
+        search.result.reason = search.doubt
+        return False
     return everything
 
 

@@ -52,6 +52,7 @@ class Execution:
         self.waiting: list[Event] = []  # the operations that its blocked threads stand before
         self.sleeping: list[Event] = []  # and those of its sleeping threads
         self.failed = False
+        self.doubt = ""  # why something may be missed where the execution was left out
         self.race: str | None = (
             None  # a data race in it: its variable; after `failure`, also both lines
         )

@@ -40,6 +40,7 @@ class Search:
         self.seed = 0  # of searches that go by chance
         self.depth = DEFAULT_DEPTH  # how many orderings a failure may take, for `pct`
         self.races: set[str] = set()  # the data races that were met
+        self.doubt = ""  # why it may have missed something though it ran to its end
 
     def seconds(self) -> float:
         return time.monotonic() - self.started
@@ -84,6 +85,8 @@ class Search:
         execution = self.execution
         result = self.result
         self.counted += 1
+        if execution.doubt:
+            self.doubt = execution.doubt
         if self.observe is not None:
             self.observe(execution)
         if execution.status == COMPLETE:

@@ -13,6 +13,11 @@ from mazurka.program.runtime import INTERRUPTED, NOTHING, RUNTIME, Stuck
 from mazurka.program.source import place
 from mazurka.program.thread import Thread
 
+WAITED = (
+    "an atomic block had to wait, and for what comes after its own first steps: whether it can be "
+    "undivided is not known; wait before the block"
+)
+
 
 class PythonExecution(Execution):
     """Runs a Python function on the runtime, and says how each run ended."""
@@ -60,6 +65,7 @@ class PythonExecution(Execution):
         self.waiting = []
         self.sleeping = []
         self.status = COMPLETE
+        self.doubt = ""
         self.race = race_in_words(race_to_tell())
         if RUNTIME.stopped != NOTHING:
             self.status = BLOCKED
@@ -93,6 +99,8 @@ class PythonExecution(Execution):
             self.status = BLOCKED
             self.failed = False
             self.race = None
+            if any(block.waited for block in RUNTIME.blocks):
+                self.doubt = WAITED
 
     def failure(self) -> Failure:
         """What went wrong. The run is repeated first: the names of objects are those of the run in

@@ -99,6 +99,7 @@ class Block:
         self.thread = thread
         self.begin = begin
         self.end = sys.maxsize  # it has not ended yet
+        self.waited = False  # whether it came to an operation that was not enabled
 
 
 class Memory:
@@ -397,8 +398,15 @@ class Runtime(Registry):
         thread.cell = cell
         thread.first = first
         thread.second = second
+        if self.blocks and not self.enabled(thread):
+            self.note_waiting(thread)
         self.stand(thread)
         return self.step(thread)
+
+    def note_waiting(self, thread: Thread) -> None:
+        for block in self.blocks:
+            if block.thread == thread.id and block.end == sys.maxsize:
+                block.waited = True
 
     def stand(self, thread: Thread) -> None:
         """Wait for this thread's turn."""
