@@ -18,6 +18,7 @@ from mazurka.core.result import EXCEPTION, Result
 from mazurka.explore.naive import NaiveSearch, Trace, trace_of
 from mazurka.explore.optimal import OptimalDpor
 from mazurka.explore.pop import Pop
+from mazurka.explore.qpor import Qpor
 from mazurka.explore.search import Search
 from mazurka.explore.source import SourceDpor
 from mazurka.program.containers import (
@@ -44,7 +45,17 @@ EXPLORERS: dict[str, Callable[[Search], Any]] = {
     "pop": lambda search: Pop(search, [WHOLE]),
     "pop in parts": lambda search: Parts(search),
     "source": SourceDpor,
+    "qpor 1": lambda search: with_k(search, 1),
+    "qpor 2": lambda search: with_k(search, 2),
+    "qpor 3": lambda search: with_k(search, 3),
+    "qpor optimal": lambda search: with_k(search, 0),
 }
+QUASI_OPTIMAL = ["qpor 1", "qpor 2", "qpor 3"]
+
+
+def with_k(search: Search, k: int) -> Qpor:
+    search.k = k
+    return Qpor(search)
 
 
 class Parts:
@@ -319,7 +330,7 @@ def disagreement(program: Program, independent_adds: bool = True, most: int = 50
     oracle = Exploration("naive", program, independent_adds, most)
     names = ["source"]
     if not has_inputs(program):  # the others do not take conditions on symbolic values
-        names += ["optimal", "pop", "pop in parts"]
+        names += ["optimal", "pop", "pop in parts", *QUASI_OPTIMAL, "qpor optimal"]
     searches = [Exploration(name, program, independent_adds, 10 * most) for name in names]
     source = searches[0]
     if not oracle.finished:
@@ -338,8 +349,10 @@ def disagreement(program: Program, independent_adds: bool = True, most: int = 50
             return f"{name} invents traces"
         if search.failures != oracle.failures:
             return f"{name} finds {search.failures}, the oracle {oracle.failures}"
-        may_be_redundant = search is source or (
-            name != "optimal" and independent_adds and has_adds_and_awaits(program)
+        may_be_redundant = (
+            search is source
+            or name in QUASI_OPTIMAL
+            or (name.startswith("pop") and independent_adds and has_adds_and_awaits(program))
         )
         if search.result.redundant and not may_be_redundant:
             return f"{name} has {search.result.redundant} redundant executions"

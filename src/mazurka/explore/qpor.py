@@ -1,0 +1,330 @@
+"""QPOR: exploration of the unfolding of a program, with k-partial alternatives.
+
+Algorithm 1 of "Quasi-Optimal Partial Order Reduction". Explore(C, D, A) is a loop here: the events
+of the current execution are the configuration C, and each prefix of it is a node that knows which
+events have been explored from there. Those are the set D (for disabled), as far as nothing in C is
+in conflict with them: the sleep set. When all that begins with C and an event e has been explored,
+an alternative to D and e is looked for: events that are known, can come after C, and are in
+conflict with those of D, so that an execution that has them explores nothing again. If it conflicts
+with the latest k events of D only, a run may find that all it can do is in D: it is redundant
+("sleep-set blocked"). With all of D, no execution is redundant.
+
+Every execution adds its conflicting extensions to the unfolding, one race at a time: the later
+event of a race as it is without the earlier one. That is fewer than the paper's function cexp gives
+but enough, for all operations; docs/qpor.md has the proof.
+"""
+
+from typing import Final
+
+from mazurka.core.event import Event, dependent
+from mazurka.core.execution import REDUNDANT
+from mazurka.core.happens_before import HappensBefore, is_or_happens_before
+from mazurka.core.operation import ALL, CHOOSE, JOIN, WRITE
+from mazurka.core.races import Reversal, chosen_otherwise, reversals, waiting_reversals
+from mazurka.explore.search import Search
+from mazurka.explore.unfolding import (
+    NOWHERE,
+    Canonical,
+    Configuration,
+    Latest,
+    Node,
+    Unfolding,
+    accessed,
+    changes_all,
+    conflicting_place,
+    earliest_conflict,
+    in_conflict,
+)
+
+COVERED: Final = -1  # by the events that are chosen for other goals
+
+
+class Prefix:
+    """A node of the exploration: the configuration of the events before a position."""
+
+    def __init__(self, disabled: list[Canonical]) -> None:
+        self.disabled = disabled  # D, less those that something in C conflicts with
+        self.explored: list[Canonical] = []  # what has been added to D here
+        self.known: list[Canonical] = []  # events that are kept for what stands here
+        self.top: Node | None = None  # what the event that stands here comes after: in its thread,
+        self.latest: Latest | None = None  # and at its place
+
+
+class Qpor:
+    def __init__(self, search: Search) -> None:
+        self.search = search
+        self.execution = search.execution
+        self.execution.takes_conditions = False
+        self.k = search.k
+        self.order = HappensBefore()
+        self.unfolding = Unfolding()
+        self.events: list[Canonical] = []  # C, in the order of the current execution
+        self.configuration = Configuration([], {})  # the same
+        self.prefixes: list[Prefix] = [Prefix([])]
+
+    def explore(self) -> bool:
+        """Explore the whole program; False when the search was ended before."""
+        going_on = self.run(0, [], [])
+        while going_on:
+            if not self.events:
+                return True
+            event = self.take_off()
+            position = len(self.events)
+            prefix = self.prefixes[position]
+            disabled = [*prefix.disabled, *prefix.explored, event]
+            alternative = self.alternative(disabled)
+            if alternative:
+                prefix.explored.append(event)
+                going_on = self.run(position, alternative, disabled)
+            else:
+                self.leave(position)
+        return False
+
+    def run(self, keep: int, path: list[Canonical], disabled: list[Canonical]) -> bool:
+        """Explore(C, D, A) down to a maximal configuration, or one that goes on in D only."""
+        search = self.search
+        steps = [event.label for event in path]
+        if not search.run(keep, steps, [event.label for event in disabled]):
+            return False
+        if self.execution.status == REDUNDANT and not self.k and not search.races:
+            raise RuntimeError("a redundant execution in an optimal search: a bug in Mazurka")
+        for position in range(keep, len(self.execution.events)):
+            self.put_on(self.execution.events[position])
+        for waiting in self.execution.waiting:
+            for reversal in waiting_reversals(self.order, waiting):
+                latest = self.order.last_access[waiting.location]
+                self.add_reversal(reversal, self.order.latest_of(waiting.thread), latest)
+        search.result.unfolding = self.unfolding.created
+        return True
+
+    # The configuration C
+
+    def put_on(self, step: Event) -> None:
+        """Add the next event of the execution to C, and the conflicting extensions that come from
+        it to the unfolding."""
+        order = self.order
+        order.extend(step)
+        event = self.unfolding.event(
+            label_of(step), self.canonical(step.previous), self.causes_of(step)
+        )
+        self.keep_for(event, step.position)
+        for reversal in reversals(order, step, step.position):
+            self.add_reversal(reversal, step.previous, step.previous_access)
+        for choice in range(step.alternatives):
+            if choice != step.choice and step.alternatives > 1:
+                other = label_of(chosen_otherwise(step, choice))
+                extension = self.unfolding.event(other, self.canonical(step.previous), [])
+                self.keep_for(extension, step.position)
+        self.extend(event)
+
+    def canonical(self, step: Event | None) -> Canonical | None:
+        return None if step is None else self.events[step.position]
+
+    def causes_of(self, step: Event) -> list[Canonical]:
+        """The maximal events of a history, apart from the previous one of the thread."""
+        if step.kind == JOIN:
+            return [self.events[self.order.latest_of(step.choice).position]]
+        return [self.events[race.position] for race in step.races]
+
+    def extend(self, event: Canonical) -> None:
+        """Add an event to C."""
+        position = len(self.events)
+        prefix = self.prefixes[position]
+        self.events.append(event)
+        thread = event.label.thread
+        tops = self.configuration.tops
+        while len(tops) <= thread:
+            tops.append(None)
+        prefix.top = tops[thread]
+        tops[thread] = event.node
+        event.node.position = position
+        if event.place != NOWHERE:
+            latest = self.configuration.latest
+            prefix.latest = latest.get(event.place)
+            if changes_all(event.label):
+                here = event.local.latest[event.place]
+                assert here.change is not None
+                here.change.position = position
+            else:
+                here = accessed(prefix.latest, event)
+            latest[event.place] = here
+        disabled = [
+            other
+            for other in [*prefix.disabled, *prefix.explored]
+            if not dependent(other.label, event.label)
+        ]
+        self.prefixes.append(Prefix(disabled))
+
+    def take_off(self) -> Canonical:
+        """Take the last event off C."""
+        event = self.events.pop()
+        position = len(self.events)
+        self.order.cut(position)
+        self.prefixes.pop()
+        prefix = self.prefixes[position]
+        self.configuration.tops[event.label.thread] = prefix.top
+        if event.place != NOWHERE:
+            if prefix.latest is None:
+                del self.configuration.latest[event.place]
+            else:
+                self.configuration.latest[event.place] = prefix.latest
+        return event
+
+    # The unfolding
+
+    def add_reversal(
+        self, reversal: Reversal, previous: Event | None, latest: Event | None
+    ) -> None:
+        """Add the conflicting extension that a reversal ends with: an operation of a thread that
+        comes from `previous`, at a location that was last accessed by `latest`, as it is without
+        what the reversal leaves out."""
+        step = reversal.event
+        found: list[Event] = []
+        other = latest
+        while other is not None:
+            if other.position < reversal.position or (
+                other.position > reversal.position and reversal.takes(other)
+            ):
+                if (
+                    dependent(step, other)
+                    and (previous is None or not is_or_happens_before(other, previous))
+                    and not before_any(other, found)
+                ):
+                    found.append(other)
+                if other.mode == WRITE and other.part == ALL:
+                    break
+            other = other.previous_access
+        causes = [self.events[cause.position] for cause in found]
+        event = self.unfolding.event(label_of(step), self.canonical(previous), causes)
+        self.keep_for(event, reversal.position)
+
+    def keep_for(self, event: Canonical, position: int) -> None:
+        """Keep an event as long as what stands at a position is in C or D."""
+        if event.home == NOWHERE or position < event.home:
+            event.home = position
+            self.prefixes[position].known.append(event)
+
+    def leave(self, position: int) -> None:
+        """Explore(C, D, A) returns: keep what is in conflict with C and D (line 13)."""
+        for event in self.prefixes[position].known:
+            if event.home == position:
+                event.home = NOWHERE
+                needed = self.needed_for(event)
+                if needed == NOWHERE:
+                    self.unfolding.remove(event)
+                else:
+                    self.keep_for(event, needed)
+
+    def needed_for(self, event: Canonical) -> int:
+        """A position in C where something stands, or has stood and is in D, that is in conflict
+        with an event."""
+        place = conflicting_place(self.configuration, event.local)
+        if place != NOWHERE:
+            return earliest_conflict(self.configuration, event, place)
+        for position in range(len(self.events)):
+            for disabled in self.prefixes[position].explored:
+                if disabled is event or in_conflict(disabled.local, event.local):
+                    return position
+        return NOWHERE
+
+    # Alternatives
+
+    def alternative(self, disabled: list[Canonical]) -> list[Canonical]:
+        """The events of a k-partial alternative to D after C (Definition 5) that are not in C, each
+        after its causes; none if there is no such alternative.
+
+        Combinations over a comb, whose spikes are made when they are needed.
+        """
+        goals = disabled[-self.k :]  # all of them if k is 0
+        goals.reverse()
+        comb: dict[int, list[Canonical]] = {}
+        choices: list[int] = []  # for each goal that is met: which event of its spike, or COVERED
+        chosen: list[Canonical] = []
+        start = 0
+        while len(choices) < len(goals):
+            level = len(choices)
+            if start == 0 and conflicts_with_any(goals[level], chosen):
+                choices.append(COVERED)
+                continue
+            if level not in comb:
+                comb[level] = self.spike(goals[level], disabled)
+            spike = comb[level]
+            place = fitting(spike, start, chosen)
+            if place < len(spike):
+                choices.append(place)
+                chosen.append(spike[place])
+                start = 0
+                continue
+            while choices and choices[-1] == COVERED:
+                choices.pop()
+            if not choices:
+                return []
+            chosen.pop()
+            start = choices.pop() + 1
+        return self.still_to_come(chosen)
+
+    def spike(self, goal: Canonical, disabled: list[Canonical]) -> list[Canonical]:
+        """Events in conflict with one of D that can come after C without any of D.
+
+        An event after C conflicts with the goal if a cause of it does that accesses the same place.
+        The first of these follow the latest change of that place in C: no others are needed.
+        """
+        if goal.place == NOWHERE:
+            return []
+        configuration = self.configuration
+        latest = configuration.latest.get(goal.place)
+        change = None if latest is None else latest.change
+        return [
+            event
+            for event in self.unfolding.accesses_after(goal.place, change)
+            if (event.label.thread != goal.label.thread or goal.label.kind == CHOOSE)
+            and dependent(event.label, goal.label)
+            and not configuration.has(event)
+            and not has_any(event.local, disabled)
+            and not in_conflict(event.local, configuration)
+        ]
+
+    def still_to_come(self, chosen: list[Canonical]) -> list[Canonical]:
+        """What the local configurations of some events have and C has not."""
+        found: dict[int, Canonical] = {}
+        unseen = chosen.copy()
+        while unseen:
+            event = unseen.pop()
+            if event.number not in found and not self.configuration.has(event):
+                found[event.number] = event
+                unseen.extend(event.causes)
+                if event.previous is not None:
+                    unseen.append(event.previous)
+        return [found[number] for number in sorted(found)]
+
+
+def has_any(configuration: Configuration, events: list[Canonical]) -> bool:
+    return any(configuration.has(event) for event in events)
+
+
+def conflicts_with_any(goal: Canonical, chosen: list[Canonical]) -> bool:
+    return any(in_conflict(event.local, goal.local) for event in chosen)
+
+
+def fitting(spike: list[Canonical], start: int, chosen: list[Canonical]) -> int:
+    """The place of the first event of a spike, from one on, that conflicts with none that is
+    chosen; the length of the spike if there is none."""
+    place = start
+    while place < len(spike) and conflicts_with_any(spike[place], chosen):
+        place += 1
+    return place
+
+
+def label_of(step: Event) -> Event:
+    """The action of an event: what its name says, and how it accesses its location."""
+    label = Event(step.thread, step.kind, step.location, step.mode, None, None)
+    label.structure = step.structure
+    label.part = step.part
+    label.choice = step.choice
+    label.code = step.code
+    label.instruction = step.instruction
+    return label
+
+
+def before_any(event: Event, others: list[Event]) -> bool:
+    return any(is_or_happens_before(event, other) for other in others)

@@ -1,0 +1,338 @@
+"""The unfolding of a program: a prime event structure of canonical events.
+
+Definition 1 of "Quasi-Optimal Partial Order Reduction": an event is an action and its history, that
+is all events that must happen before it. Executions that belong to one trace have the same events,
+and events of different executions can be asked whether one causes the other, or whether they are in
+conflict, so that no execution has both.
+
+Both questions are answered by trees (sections 5.1 and 5.2). The events of one thread form a tree,
+in which the ancestors of an event are its causes and branches are in conflict. So do the events
+that change one location as a whole, as all that is done to a lock does. An event keeps, for every
+thread and every location, the latest event of its history (Definition 7). A location may also be
+read, added to, or changed in parts: such accesses hang below the change before them, and are only
+told from one another by what their threads know. docs/qpor.md says why that is enough.
+"""
+
+from typing import Final
+
+from mazurka.core.event import Event, dependent
+from mazurka.core.operation import ALL, CHOOSE, WRITE
+
+NOWHERE: Final = -1
+
+
+class Node:
+    """A node of a tree that finds its ancestors quickly: beside its parent it knows those at
+    distances that are powers of two, as many as its depth has trailing zeros."""
+
+    def __init__(self, number: int, parent: "Node | None") -> None:
+        self.number = number  # of the event that it stands for
+        self.position = 0  # of that event in the current execution, while it is there
+        self.depth: int = 1 if parent is None else parent.depth + 1
+        self.parent = parent
+        self.skips: list[Node] = []
+        distance = 2
+        while parent is not None and self.depth % distance == 0 and self.depth > distance:
+            self.skips.append(ancestor(parent, self.depth - distance))
+            distance *= 2
+
+
+def ancestor(node: Node, depth: int) -> Node:
+    """The ancestor of a node at a depth that is at least 1 and at most its own."""
+    while node.depth > depth:
+        following = node.parent
+        assert following is not None
+        for skip in node.skips:
+            if skip.depth < depth:
+                break
+            following = skip
+        node = following
+    return node
+
+
+def is_on_path(node: Node, lower: Node) -> bool:
+    """Whether a node is another one, or one of its ancestors."""
+    return node.depth <= lower.depth and ancestor(lower, node.depth) is node
+
+
+class Latest:
+    """The latest accesses to one location in a configuration: its last change as a whole, and of
+    the other accesses since, the last of each kind by each thread."""
+
+    def __init__(self, change: Node | None, others: "list[Canonical]") -> None:
+        self.change = change
+        self.others = others
+
+
+class Configuration:
+    """A set of events that is closed under causes and free of conflicts, by its latest events."""
+
+    def __init__(self, tops: list[Node | None], latest: dict[int, Latest]) -> None:
+        self.tops = tops  # of the threads: tmax of Definition 7
+        self.latest = latest  # by place: lmax
+
+    def has(self, event: "Canonical") -> bool:
+        thread = event.label.thread
+        if thread >= len(self.tops):
+            return False
+        top = self.tops[thread]
+        return top is not None and is_on_path(event.node, top)
+
+    def has_all(self, events: "list[Canonical]") -> bool:
+        return all(self.has(event) for event in events)
+
+
+class Canonical:
+    """An event of the unfolding."""
+
+    def __init__(
+        self, number: int, label: Event, previous: "Canonical | None", causes: "list[Canonical]"
+    ) -> None:
+        self.number = number  # causes have lower ones
+        self.label = label  # the action
+        self.previous = previous  # of the same thread, else the event that spawned it
+        self.causes = causes  # the other maximal events of its history
+        self.place = place_of(label)
+        above = previous is not None and previous.label.thread == label.thread
+        self.node: Node = Node(number, previous.node if previous is not None and above else None)
+        self.local = history(previous, causes)  # from `complete` on the local configuration, [e]
+        self.above = 0  # the number of the latest change of its place in its history
+        self.uses = 0  # how many events have it as a cause
+        self.home = (
+            NOWHERE  # where in the current execution there is something that it conflicts with
+        )
+
+    def complete(self) -> None:
+        """Make the local configuration that of the event itself."""
+        thread = self.label.thread
+        tops = self.local.tops.copy()
+        while len(tops) <= thread:
+            tops.append(None)
+        tops[thread] = self.node
+        latest = self.local.latest
+        if self.place != NOWHERE:
+            latest = latest.copy()
+            before = latest.get(self.place)
+            if before is not None and before.change is not None:
+                self.above = before.change.number
+            latest[self.place] = accessed(before, self)
+        self.local = Configuration(tops, latest)
+
+
+def place_of(label: Event) -> int:
+    """What an event changes or looks at: a location; for a data choice, the choices of its thread,
+    since two values of one choice are in conflict as two changes of a location are."""
+    if label.kind == CHOOSE:
+        return NOWHERE - 1 - label.thread
+    return label.location
+
+
+def changes_all(label: Event) -> bool:
+    return (label.mode == WRITE and label.part == ALL) or label.kind == CHOOSE
+
+
+def accessed(before: Latest | None, event: Canonical) -> Latest:
+    """The latest accesses of a place once an event has accessed it, too."""
+    change = None if before is None else before.change
+    if changes_all(event.label):
+        return Latest(Node(event.number, change), [])
+    if before is None:
+        return Latest(None, [event])
+    others = [other for other in before.others if not same_kind(other.label, event.label)]
+    others.append(event)
+    return Latest(change, others)
+
+
+def same_kind(one: Event, other: Event) -> bool:
+    """Whether two accesses of a place by one thread depend on the same accesses by others."""
+    return (
+        one.thread == other.thread
+        and one.mode == other.mode
+        and one.part == other.part
+        and one.structure == other.structure
+    )
+
+
+def history(previous: Canonical | None, causes: list[Canonical]) -> Configuration:
+    """The union of local configurations that are free of conflicts."""
+    if previous is None:
+        return Configuration([], {})
+    found = previous.local
+    if not causes:
+        return found
+    tops = found.tops.copy()
+    latest = found.latest.copy()
+    for cause in causes:
+        local = cause.local
+        while len(tops) < len(local.tops):
+            tops.append(None)
+        for thread in range(len(local.tops)):
+            top = local.tops[thread]
+            mine = tops[thread]
+            if top is not None and (mine is None or mine.depth < top.depth):
+                tops[thread] = top
+        for place, theirs in local.latest.items():
+            ours = latest.get(place)
+            latest[place] = theirs if ours is None else later(ours, theirs)
+    return Configuration(tops, latest)
+
+
+def later(one: Latest, other: Latest) -> Latest:
+    """The latest accesses in the union of two configurations."""
+    if one is other:
+        return one
+    if one.change is not other.change:
+        if one.change is None or (
+            other.change is not None and one.change.depth < other.change.depth
+        ):
+            return other
+        return one
+    others = one.others.copy()
+    for event in other.others:
+        place = 0
+        while place < len(others) and not same_kind(others[place].label, event.label):
+            place += 1
+        if place == len(others):
+            others.append(event)
+        elif others[place].node.depth < event.node.depth:
+            others[place] = event
+    return Latest(one.change, others)
+
+
+def conflicting_place(one: Configuration, other: Configuration) -> int:
+    """A place where two configurations are in conflict (Theorem 6); NOWHERE if their union is a
+    configuration."""
+    if len(one.latest) > len(other.latest):
+        one, other = other, one
+    theirs = other.latest
+    for place, mine in one.latest.items():
+        latest = theirs.get(place)
+        if latest is not None and latest is not mine and clash(one, mine, other, latest):
+            return place
+    return NOWHERE
+
+
+def in_conflict(one: Configuration, other: Configuration) -> bool:
+    return conflicting_place(one, other) != NOWHERE
+
+
+def clash(one: Configuration, mine: Latest, other: Configuration, theirs: Latest) -> bool:
+    """Whether two configurations are in conflict at a place, given its latest accesses in both."""
+    change = mine.change
+    their_change = theirs.change
+    if change is their_change:
+        return unordered(one, mine.others, other, theirs.others)
+    if change is None or (their_change is not None and change.depth < their_change.depth):
+        if change is not None and their_change is not None and not is_on_path(change, their_change):
+            return True
+        return not other.has_all(mine.others)
+    if their_change is not None and not is_on_path(their_change, change):
+        return True
+    return not one.has_all(theirs.others)
+
+
+def unordered(
+    one: Configuration, mine: list[Canonical], other: Configuration, theirs: list[Canonical]
+) -> bool:
+    """Whether some access of each configuration, which the other one has not, depend on one
+    another."""
+    for event in mine:
+        for their_event in theirs:
+            if (
+                dependent(event.label, their_event.label)
+                and not other.has(event)
+                and not one.has(their_event)
+            ):
+                return True
+    return False
+
+
+class Unfolding:
+    """The events that are known (the set U of Algorithm 1)."""
+
+    def __init__(self) -> None:
+        self.events: dict[tuple[int, ...], Canonical] = {}
+        # Those that access a place with the same latest change of it in their histories.
+        self.accesses: dict[tuple[int, int], dict[int, Canonical]] = {}
+        self.created = 0
+        self.most = 0  # at a time
+
+    def event(self, label: Event, previous: Canonical | None, causes: list[Canonical]) -> Canonical:
+        """The event with an action and a history, which may be known."""
+        key = key_of(label, previous, causes)
+        known = self.events.get(key)
+        if known is not None:
+            return known
+        self.created += 1
+        event = Canonical(self.created, label, previous, causes)
+        event.complete()
+        self.events[key] = event
+        if len(self.events) > self.most:
+            self.most = len(self.events)
+        if previous is not None:
+            previous.uses += 1
+        for cause in causes:
+            cause.uses += 1
+        if event.place != NOWHERE:
+            self.accesses.setdefault((event.place, event.above), {})[event.number] = event
+        return event
+
+    def accesses_after(self, place: int, change: Node | None) -> list[Canonical]:
+        """The accesses of a place whose histories have a change of it as the latest one."""
+        found = self.accesses.get((place, 0 if change is None else change.number))
+        return [] if found is None else list(found.values())
+
+    def remove(self, event: Canonical) -> None:
+        """Forget an event that is not needed any more, with the causes that only it needed."""
+        unused = [] if event.uses else [event]
+        while unused:
+            event = unused.pop()
+            del self.events[key_of(event.label, event.previous, event.causes)]
+            if event.place != NOWHERE:
+                siblings = self.accesses[event.place, event.above]
+                del siblings[event.number]
+                if not siblings:
+                    del self.accesses[event.place, event.above]
+            causes = event.causes if event.previous is None else [event.previous, *event.causes]
+            for cause in causes:
+                cause.uses -= 1
+                if cause.uses == 0 and cause.home == NOWHERE:
+                    unused.append(cause)
+            event.local = NO_EVENTS  # which refers to the event
+
+
+NO_EVENTS: Final = Configuration([], {})
+
+
+def key_of(label: Event, previous: Canonical | None, causes: list[Canonical]) -> tuple[int, ...]:
+    """What tells events apart. A thread's history decides on its next operation, and what comes
+    before that at its location on what it does: these need not be in the key."""
+    numbers = [cause.number for cause in causes]
+    if len(numbers) > 1:
+        numbers.sort()
+    choice = label.choice if label.kind == CHOOSE else 0
+    return (label.thread, 0 if previous is None else previous.number, choice, *numbers)
+
+
+def earliest_conflict(configuration: Configuration, event: Canonical, place: int) -> int:
+    """The position of an event in the current configuration that conflicts with another one at a
+    place; of the changes of that place, the earliest."""
+    mine = configuration.latest[place]
+    theirs = event.local.latest[place]
+    change = mine.change
+    their_change = theirs.change
+    if change is None or (their_change is not None and is_on_path(change, their_change)):
+        return min([other.node.position for other in mine.others if not event.local.has(other)])
+    low = 0  # the two paths are the same down to here,
+    high = change.depth  # and not here
+    while high - low > 1:
+        middle = (low + high) // 2
+        if (
+            their_change is not None
+            and middle <= their_change.depth
+            and ancestor(change, middle) is ancestor(their_change, middle)
+        ):
+            low = middle
+        else:
+            high = middle
+    return ancestor(change, high).position
