@@ -10,11 +10,10 @@ from rich.table import Table
 
 from benchmarks.comparison import STYLES, Comparison, compare, render, why_skipped
 from benchmarks.halves import explore_in_halves
-from benchmarks.measure import Measurement, measure
+from benchmarks.measure import ALGORITHMS, Measurement, measure
 from benchmarks.paper import TABLES, measured_parameters, rows
 from benchmarks.registry import BENCHMARKS, parse
 
-ALGORITHMS = ("pop", "optimal", "source", "naive")
 PIPE_WIDTH = 140  # where there is no terminal to ask
 
 max_executions_option = click.option(

@@ -6,8 +6,8 @@ from typing import Literal
 from rich import box
 from rich.table import Table
 
-from benchmarks.measure import Measurement, RunFailed, measure_apart
-from benchmarks.paper import TABLES, PaperRow, paper_cost, rows
+from benchmarks.measure import OPTIMAL, Measurement, RunFailed, measure_apart
+from benchmarks.paper import TABLES, PaperRow, all_rows, paper_row, rows
 from benchmarks.registry import BENCHMARKS
 
 Status = Literal["match", "DIFFERS", "FAILED", "skipped"]
@@ -58,7 +58,7 @@ def difference(row: PaperRow, measured: Measurement) -> str:
     complete, blocked = row.expected_complete, row.expected_blocked
     if (measured.complete, measured.blocked) != (complete, blocked):
         return f"{measured.complete}+{measured.blocked} instead of {complete}+{blocked}"
-    if measured.algorithm in ("optimal", "pop") and measured.redundant:
+    if measured.algorithm in OPTIMAL and measured.redundant:
         return f"redundant executions: {measured.redundant}"
     # An await that blocks for ever is a failure here, so a paper's blocked executions may fail.
     expected = row.expected_verdict or ("verified failed" if blocked else "verified")
@@ -78,7 +78,8 @@ def render(table_name: str, comparisons: list[Comparison]) -> Table:
     for heading in ("paper", *expected, "ours"):
         table.add_column(f"{heading}\nexecutions", justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
-    for heading in ("redundant", "CPU s", "peak MB", "paper\ns", "paper\nMB"):
+    paper = ["paper\nredundant"] if has_redundant(table_name) else []
+    for heading in (*paper, "redundant", "CPU s", "peak MB", "paper\ns", "paper\nMB"):
         table.add_column(heading, justify="right", no_wrap=True)
     for comparison in comparisons:
         table.add_row(*cells(table_name, comparison))
@@ -94,6 +95,11 @@ def expects_other(table_name: str) -> bool:
     return any(row.executions != row.expected_executions for row in rows(table_name))
 
 
+def has_redundant(table_name: str) -> bool:
+    """Whether the paper says how many executions were redundant."""
+    return any(row.redundant is not None for row in all_rows(table_name))
+
+
 def cells(table_name: str, comparison: Comparison) -> list[str]:
     row, status, measured = comparison.row, comparison.status, comparison.measured
     ours = ["", "", "", ""]
@@ -104,7 +110,9 @@ def cells(table_name: str, comparison: Comparison) -> list[str]:
             f"{measured.cpu_seconds:.2f}",
             f"{measured.peak_rss_mb:.0f}",
         ]
-    cost = paper_cost(table_name, row, comparison.algorithm)
+    other = paper_row(table_name, row, comparison.algorithm)
+    cost = (None, None) if other is None else (other.seconds, other.memory_mb)
+    redundant = [figure(None if other is None else other.redundant)]
     return [
         str(row),
         *([row.setting] if has_settings(table_name) else []),
@@ -117,9 +125,14 @@ def cells(table_name: str, comparison: Comparison) -> list[str]:
         ),
         ours[0],
         f"[{STYLES[status]}]{status}[/]",
+        *(redundant if has_redundant(table_name) else []),
         *ours[1:],
-        *("" if figure is None else f"{figure:g}" for figure in cost),
+        *(figure(value) for value in cost),
     ]
+
+
+def figure(value: float | None) -> str:
+    return "" if value is None else f"{value:.10g}"
 
 
 def counts(complete: int | None, blocked: int | None) -> str:

@@ -15,6 +15,19 @@ from benchmarks.registry import Instance
 
 CHECKOUT = Path(__file__).parents[1]
 
+# How benchmarks name qpor with its option k.
+QPOR: dict[str, int | str] = {
+    "qpor-1": 1,
+    "qpor-2": 2,
+    "qpor-3": 3,
+    "qpor-optimal": "optimal",
+}
+ALGORITHMS = ("pop", "optimal", *QPOR, "source", "naive")
+OPTIMAL = ("pop", "optimal", "qpor-optimal")
+
+# So many more executions than it should have may a search run that has redundant ones.
+PATIENCE = 100
+
 # For one execution. The longest of the papers, length-param(2,65536), has 262,148 events.
 MAX_EVENTS = 1_000_000
 
@@ -30,6 +43,7 @@ class Measurement:
     complete: int
     blocked: int
     redundant: int
+    unfolding: int | None
     verdict: str
     seconds: float
     cpu_seconds: float
@@ -59,7 +73,8 @@ def measure(
     cpu_start = time.process_time()
     result = mazurka.explore(
         instance.program(),
-        algorithm=algorithm,
+        algorithm="qpor" if algorithm in QPOR else algorithm,
+        k=QPOR.get(algorithm, "optimal"),
         max_executions=max_executions,
         time_limit=time_limit,
         stop_on_failure=False,
@@ -71,11 +86,13 @@ def measure(
     return Measurement(
         benchmark=instance.benchmark.name,
         parameter=instance.parameter,
-        algorithm=result.algorithm,  # another one may have taken over
+        # Another one may have taken over.
+        algorithm=algorithm if result.algorithm == "qpor" else result.algorithm,
         executions=result.executions,
         complete=result.complete,
         blocked=result.blocked,
         redundant=result.redundant,
+        unfolding=result.unfolding,
         verdict=result.verdict,
         seconds=round(time.perf_counter() - wall_start, 4),
         cpu_seconds=round(cpu_seconds, 4),
@@ -97,7 +114,8 @@ def peak_rss_mb() -> float:
 def measure_apart(row: PaperRow, algorithm: str, max_executions: int) -> Measurement:
     """Measure a table's row in a process of its own, so that its peak of memory is its own."""
     command = [sys.executable, "-m", "benchmarks", "run", str(row), "--json"]
-    command += ["--algorithm", algorithm, "--max-executions", str(max_executions)]
+    most = max_executions if algorithm in OPTIMAL else PATIENCE * max_executions
+    command += ["--algorithm", algorithm, "--max-executions", str(most)]
     if row.independent_adds is False:
         command.append("--no-independent-adds")
     finished = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)

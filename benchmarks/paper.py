@@ -39,6 +39,22 @@ def condpor(tables: str, file: str, *other_tools: str) -> PaperTable:
     )
 
 
+# The rows with what an algorithm took in the paper on quasi-optimality.
+QPOR_TOOLS = {
+    "qpor-1": "k=1",
+    "qpor-2": "k=2",
+    "qpor-3": "k=3",
+    "qpor-optimal": "optimal",
+    "source": "SDPOR",
+}
+
+
+def qpor(part: str, file: str) -> PaperTable:
+    """A table of that paper."""
+    title = f'{part} "Quasi-Optimal Partial Order Reduction"'
+    return PaperTable(title, file, "configuration", {"optimal": None}, QPOR_TOOLS)
+
+
 TABLES = {
     "pop-1": PaperTable(
         'Table 1 of "Parsimonious Optimal Dynamic Partial Order Reduction"',
@@ -63,6 +79,8 @@ TABLES = {
     "condpor-7": condpor("Table 7", "condpor_table7.csv", "DPOR"),
     "condpor-8": condpor("Table 8", "condpor_table8.csv"),
     "condpor-9": condpor("Table 9", "condpor_table9.csv"),
+    "qpor-1": qpor("Table 1, and its smaller instances, of", "qpor_table1.csv"),
+    "qpor-small": qpor("the figures of, and small programs beside,", "qpor_small.csv"),
 }
 
 
@@ -83,6 +101,7 @@ class PaperRow:
     expected_complete: int | None
     expected_blocked: int | None
     expected_verdict: str  # empty where it is not said
+    redundant: int | None
     seconds: float | None
     memory_mb: float | None
 
@@ -117,7 +136,7 @@ def all_rows(table_name: str) -> tuple[PaperRow, ...]:
 
 
 def read_row(table: PaperTable, cells: dict[str, str]) -> PaperRow:
-    complete = cells.get("complete", cells["executions"])
+    complete = cells["complete"] if "complete" in cells else cells["executions"]
     blocked = cells.get("blocked", "0")
     return PaperRow(
         benchmark=cells["benchmark"],
@@ -129,13 +148,14 @@ def read_row(table: PaperTable, cells: dict[str, str]) -> PaperRow:
         expected_complete=whole(cells.get("expected_complete", complete)),
         expected_blocked=whole(cells.get("expected_blocked", blocked)),
         expected_verdict=cells.get("expected_verdict", ""),
+        redundant=whole(cells.get("redundant")),
         seconds=number(cells.get("time_s")),
         memory_mb=number(cells.get("memory_mb")),
     )
 
 
-def paper_cost(table_name: str, row: PaperRow, algorithm: str) -> tuple[float | None, float | None]:
-    """The seconds and megabytes that the paper's implementation of an algorithm took for a row."""
+def paper_row(table_name: str, row: PaperRow, algorithm: str) -> PaperRow | None:
+    """The row with what the paper's implementation of an algorithm took for the same program."""
     tool = TABLES[table_name].tools.get(algorithm, row.setting if algorithm == "optimal" else "")
     for other in all_rows(table_name):
         if (other.benchmark, other.parameter, other.setting) == (
@@ -143,8 +163,8 @@ def paper_cost(table_name: str, row: PaperRow, algorithm: str) -> tuple[float | 
             row.parameter,
             tool,
         ):
-            return other.seconds, other.memory_mb
-    return None, None
+            return other
+    return None
 
 
 def number(cell: str | None) -> float | None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from benchmarks import awaiting, condpor, condpor_lists, condpor_structures, pop
+from benchmarks import awaiting, condpor, condpor_lists, condpor_structures, pop, qpor
 
 Program = Callable[[], object]
 
@@ -125,6 +125,30 @@ CONDPOR = (
     Benchmark("Stack-1", "condpor-9", partial(condpor.sv_stack_1, 5)),
 )
 
+WRITERS = (Parameter("writers"),)
+
+QPOR = (
+    Benchmark("Disp", "qpor-1", qpor.dispatcher, (Parameter("servers"), Parameter("requests"))),
+    Benchmark("Mpat", "qpor-1", qpor.mutex_pattern, (Parameter("pairs"),)),
+    Benchmark(
+        "MPC",
+        "qpor-1",
+        qpor.producers_and_consumers,
+        (Parameter("producers"), Parameter("workers", least=2)),
+    ),
+    Benchmark("Pi", "qpor-1", qpor.pi, (THREADS,)),
+    Benchmark("Pol", "qpor-1", qpor.poke, (Parameter("workers"), Parameter("pokes"))),
+    Benchmark("qpor-figure-1", "qpor-small", qpor.figure_1, WRITERS),
+    Benchmark("qpor-figure-1-mutexes", "qpor-small", qpor.figure_1_with_mutexes, WRITERS),
+    Benchmark("qpor-figure-2", "qpor-small", qpor.figure_2),
+    Benchmark("ssbsimple", "qpor-small", qpor.simple_ssb),
+    Benchmark("ssbexp", "qpor-small", qpor.exponential_ssb, WRITERS),
+    Benchmark(
+        "ssb3", "qpor-small", qpor.ssb_behind_branch, (Parameter("writers"), Parameter("length"))
+    ),
+    Benchmark("spat", "qpor-small", qpor.staircase, (THREADS, Parameter("mutexes"))),
+)
+
 BENCHMARKS = {
     benchmark.name: benchmark
     for benchmark in (
@@ -153,6 +177,7 @@ BENCHMARKS = {
             tuple(Parameter(name, least=0) for name in ("first", "second", "third")),
         ),
         *CONDPOR,
+        *QPOR,
     )
 }
 

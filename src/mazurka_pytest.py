@@ -63,6 +63,10 @@ def whole_number(text: str) -> int:
     return number
 
 
+def number_or_optimal(text: str) -> int | str:
+    return text if text == "optimal" else whole_number(text)
+
+
 def any_number(text: str) -> int:
     try:
         return int(text)
@@ -107,6 +111,7 @@ CHECK_OPTIONS: dict[str, tuple[Callable[[str], Any], str, str]] = {
     "time_limit": (seconds, "SECONDS", "Give up a test after this many seconds."),
     "seed": (any_number, "N", "Which executions are taken at random, if they are."),
     "depth": (whole_number, "N", "How many orderings a failure may take that pct is to find."),
+    "k": (number_or_optimal, "K", "With how many events alternatives conflict for qpor."),
     "granularity": (
         granularity,
         "NAME",

@@ -25,9 +25,11 @@ from mazurka.core.result import (
 from mazurka.explore.naive import NaiveSearch
 from mazurka.explore.optimal import OptimalDpor
 from mazurka.explore.pop import Pop
+from mazurka.explore.qpor import Qpor
 from mazurka.explore.sampling import PartialOrders, Priorities, Sampler
+from mazurka.explore.search import ALL_OF_THEM, Progress, Search
 from mazurka.explore.search import DEFAULT_DEPTH as DEFAULT_DEPTH
-from mazurka.explore.search import Progress, Search
+from mazurka.explore.search import DEFAULT_K as DEFAULT_K
 from mazurka.explore.source import SourceDpor
 from mazurka.program.execution import PythonExecution
 from mazurka.program.guard import guarded
@@ -42,6 +44,7 @@ from mazurka.standard import steered_standard_library
 ALGORITHMS: dict[str, Callable[[Search], bool]] = {
     "pop": lambda search: Pop(search, [WHOLE]).explore(),
     "optimal": lambda search: OptimalDpor(search).explore(),
+    "qpor": lambda search: Qpor(search).explore(),
     "source": lambda search: SourceDpor(search).explore(),
     "naive": lambda search: NaiveSearch(search).explore(),
     "random": lambda search: Sampler(search).explore(),
@@ -118,6 +121,7 @@ def explore(
     granularity: str = "access",
     seed: int = 0,
     depth: int = DEFAULT_DEPTH,
+    k: int | str = DEFAULT_K,
 ) -> Result:
     """Run a program once for every behaviour that differs.
 
@@ -138,10 +142,14 @@ def explore(
     unless a limit says otherwise, for programs that have too many to run them all. `seed` says
     which; `depth` is how many orderings a failure may take that "pct" is to find. Their verdict is
     "incomplete", unless they meet a failure.
+
+    The algorithm "qpor" has fewer redundant executions the larger `k` is, and none with
+    `k="optimal"`; but each execution then takes longer to find.
     """
     program = runnable(undecorated(program))
     check_options(program, algorithm, max_executions, time_limit, max_events, step_limit)
     check_choices(granularity, depth)
+    goals = conflicts_wanted(k)
     samples = algorithm in SAMPLERS
     if samples and max_executions is None and time_limit is None:
         max_executions = SAMPLES
@@ -164,6 +172,7 @@ def explore(
         search = Search(execution, result, stop_on_failure, max_executions, time_limit, progress)
         search.seed = seed
         search.depth = depth
+        search.k = goals
         return result, run_search(search, ALGORITHMS[algorithm], step_limit)
 
     if instrument is None:
@@ -314,6 +323,15 @@ def check_choices(granularity: str, depth: int) -> None:
         raise MazurkaError(f"there is no granularity {granularity!r}; choose one of {known}")
     if depth < 1:
         raise MazurkaError("depth must be at least 1")
+
+
+def conflicts_wanted(k: int | str) -> int:
+    """With how many events an alternative of `qpor` is to conflict, if there are so many."""
+    if k == "optimal":
+        return ALL_OF_THEM
+    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+        raise MazurkaError(f"k must be a whole number, at least 1, or 'optimal', not {k!r}")
+    return k
 
 
 def refuse_unusual(program: object) -> None:

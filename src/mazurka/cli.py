@@ -25,6 +25,7 @@ from mazurka.checking import (
     ALGORITHMS,
     COMPILED,
     DEFAULT_DEPTH,
+    DEFAULT_K,
     DEFAULT_MAX_EVENTS,
     DEFAULT_STEP_LIMIT,
     GRANULARITIES,
@@ -80,6 +81,15 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")  # sources may have any character
 
 
+def number_or_optimal(context: click.Context, parameter: click.Parameter, text: str) -> int | str:
+    """The value of --k."""
+    if text == "optimal":
+        return text
+    if not text.isdecimal() or int(text) < 1:
+        raise click.BadParameter(f"{text!r} is neither a whole number, at least 1, nor 'optimal'.")
+    return int(text)
+
+
 @main.command(epilog=EXIT_CODES_HELP)
 @click.argument("target")
 @click.option(
@@ -88,8 +98,8 @@ def main() -> None:
     default="pop",
     show_default=True,
     help="How to explore: one execution for each behaviour (pop, and optimal, which takes more "
-    "memory), the same with some redundant ones (source), every interleaving (naive), or some at "
-    "random (random, pct, pos).",
+    "memory), the same with some redundant ones (source, and qpor, which has few), every "
+    "interleaving (naive), or some at random (random, pct, pos).",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Which ones at random.")
 @click.option(
@@ -98,6 +108,14 @@ def main() -> None:
     default=DEFAULT_DEPTH,
     show_default=True,
     help="How many orderings a failure may take that pct is to find.",
+)
+@click.option(
+    "--k",
+    default=str(DEFAULT_K),
+    callback=number_or_optimal,
+    metavar="K",
+    show_default=True,
+    help="With how many events alternatives conflict for qpor, or 'optimal': all.",
 )
 @click.option(
     "--max-executions", type=click.IntRange(min=1), help="Stop after this many executions."

@@ -142,7 +142,7 @@ class Result:
     blocked: int = 0
     redundant: int = 0
     traces: int | None = None  # how many different ones were met, if executions are sampled
-    unfolding: int | None = None  # how many events were found, if the search is by those
+    unfolding: int | None = None  # how many events it was given, if the search has one
     failures: list[Failure] = field(default_factory=list)
     outcomes: Counter[Any] = field(default_factory=Counter)
     seconds: float = 0.0

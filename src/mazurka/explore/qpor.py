@@ -21,7 +21,7 @@ from mazurka.core.execution import REDUNDANT
 from mazurka.core.happens_before import HappensBefore, is_or_happens_before
 from mazurka.core.operation import ALL, CHOOSE, JOIN, WRITE
 from mazurka.core.races import Reversal, chosen_otherwise, reversals, waiting_reversals
-from mazurka.explore.search import Search
+from mazurka.explore.search import ALL_OF_THEM, Search
 from mazurka.explore.unfolding import (
     NOWHERE,
     Canonical,
@@ -64,21 +64,21 @@ class Qpor:
 
     def explore(self) -> bool:
         """Explore the whole program; False when the search was ended before."""
-        going_on = self.run(0, [], [])
-        while going_on:
-            if not self.events:
-                return True
+        if not self.run(0, [], []):
+            return False
+        while self.events:
             event = self.take_off()
             position = len(self.events)
             prefix = self.prefixes[position]
             disabled = [*prefix.disabled, *prefix.explored, event]
             alternative = self.alternative(disabled)
-            if alternative:
-                prefix.explored.append(event)
-                going_on = self.run(position, alternative, disabled)
-            else:
+            if not alternative:
                 self.leave(position)
-        return False
+                continue
+            prefix.explored.append(event)
+            if not self.run(position, alternative, disabled):
+                return False
+        return True
 
     def run(self, keep: int, path: list[Canonical], disabled: list[Canonical]) -> bool:
         """Explore(C, D, A) down to a maximal configuration, or one that goes on in D only."""
@@ -86,7 +86,7 @@ class Qpor:
         steps = [event.label for event in path]
         if not search.run(keep, steps, [event.label for event in disabled]):
             return False
-        if self.execution.status == REDUNDANT and not self.k and not search.races:
+        if self.execution.status == REDUNDANT and self.k == ALL_OF_THEM and not search.races:
             raise RuntimeError("a redundant execution in an optimal search: a bug in Mazurka")
         for position in range(keep, len(self.execution.events)):
             self.put_on(self.execution.events[position])
@@ -235,7 +235,7 @@ class Qpor:
 
         Combinations over a comb, whose spikes are made when they are needed.
         """
-        goals = disabled[-self.k :]  # all of them if k is 0
+        goals = disabled[-self.k :]  # all of them if k is ALL_OF_THEM
         goals.reverse()
         comb: dict[int, list[Canonical]] = {}
         choices: list[int] = []  # for each goal that is met: which event of its spike, or COVERED

@@ -9,7 +9,8 @@ from mazurka.core.execution import BLOCKED, COMPLETE, Execution
 from mazurka.core.result import NONDETERMINISM, STUCK, Failure, Result
 
 DEFAULT_DEPTH = 3
-DEFAULT_K = 0
+DEFAULT_K = 3  # enough for nearly all programs of its paper
+ALL_OF_THEM = 0
 
 Progress = Callable[[Result], None]
 
@@ -40,7 +41,7 @@ class Search:
         self.counted = 0
         self.seed = 0  # of searches that go by chance
         self.depth = DEFAULT_DEPTH  # how many orderings a failure may take, for `pct`
-        self.k = DEFAULT_K  # of `qpor`: how many events alternatives conflict with, 0: all
+        self.k = DEFAULT_K  # with how many events an alternative conflicts, for `qpor`
         self.races: set[str] = set()  # the data races that were met
         self.doubt = ""  # why it may have missed something though it ran to its end
 

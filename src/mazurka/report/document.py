@@ -19,6 +19,7 @@ def result_document(program: str, result: Result) -> dict[str, Any]:
         "blocked": result.blocked,
         "redundant": result.redundant,
         "traces": result.traces,
+        "unfolding": result.unfolding,
         "seconds": round(result.seconds, 6),
         "warnings": result.warnings,
         "failures": [failure_document(failure) for failure in result.failures],

@@ -116,6 +116,8 @@ def counts(result: Result) -> str:
         text += f" ({', '.join(sorts)})"
     if result.traces is not None:
         text += f" of {plural(result.traces, 'trace')}"
+    if result.unfolding is not None:
+        text += f" with {plural(result.unfolding, 'event')}"
     if len(result.failures) > 1:
         # A data race is told once, however many executions have it.
         races = any(failure.kind == DATA_RACE for failure in result.failures)
