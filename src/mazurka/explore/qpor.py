@@ -31,8 +31,6 @@ from mazurka.explore.unfolding import (
     Unfolding,
     accessed,
     changes_all,
-    conflicting_place,
-    earliest_conflict,
     in_conflict,
 )
 
@@ -61,6 +59,8 @@ class Qpor:
         self.events: list[Canonical] = []  # C, in the order of the current execution
         self.configuration = Configuration([], {})  # the same
         self.prefixes: list[Prefix] = [Prefix([])]
+        # The events of C and D by the place that they access, and its latest change before them.
+        self.standing: dict[tuple[int, int], list[Canonical]] = {}
 
     def explore(self) -> bool:
         """Explore the whole program; False when the search was ended before."""
@@ -73,7 +73,7 @@ class Qpor:
             disabled = [*prefix.disabled, *prefix.explored, event]
             alternative = self.alternative(disabled)
             if not alternative:
-                self.leave(position)
+                self.leave(position, event)
                 continue
             prefix.explored.append(event)
             if not self.run(position, alternative, disabled):
@@ -137,17 +137,15 @@ class Qpor:
             tops.append(None)
         prefix.top = tops[thread]
         tops[thread] = event.node
-        event.node.position = position
+        event.position = position
         if event.place != NOWHERE:
+            self.standing.setdefault((event.place, event.above), []).append(event)
             latest = self.configuration.latest
             prefix.latest = latest.get(event.place)
             if changes_all(event.label):
-                here = event.local.latest[event.place]
-                assert here.change is not None
-                here.change.position = position
+                latest[event.place] = event.local.latest[event.place]
             else:
-                here = accessed(prefix.latest, event)
-            latest[event.place] = here
+                latest[event.place] = accessed(prefix.latest, event)
         disabled = [
             other
             for other in [*prefix.disabled, *prefix.explored]
@@ -204,27 +202,27 @@ class Qpor:
             event.home = position
             self.prefixes[position].known.append(event)
 
-    def leave(self, position: int) -> None:
-        """Explore(C, D, A) returns: keep what is in conflict with C and D (line 13)."""
-        for event in self.prefixes[position].known:
+    def leave(self, position: int, left: Canonical) -> None:
+        """Explore(C, D, A) returns: keep what may be wanted for C and D (line 13)."""
+        prefix = self.prefixes[position]
+        for explored in [*prefix.explored, left]:
+            if explored.place != NOWHERE:
+                self.standing[explored.place, explored.above].pop()
+        for event in prefix.known:
             if event.home == position:
                 event.home = NOWHERE
-                needed = self.needed_for(event)
-                if needed == NOWHERE:
+                wanted = self.wanted_for(event)
+                if wanted == NOWHERE:
                     self.unfolding.remove(event)
                 else:
-                    self.keep_for(event, needed)
+                    self.keep_for(event, wanted)
 
-    def needed_for(self, event: Canonical) -> int:
-        """A position in C where something stands, or has stood and is in D, that is in conflict
-        with an event."""
-        place = conflicting_place(self.configuration, event.local)
-        if place != NOWHERE:
-            return earliest_conflict(self.configuration, event, place)
-        for position in range(len(self.events)):
-            for disabled in self.prefixes[position].explored:
-                if disabled is event or in_conflict(disabled.local, event.local):
-                    return position
+    def wanted_for(self, event: Canonical) -> int:
+        """The first position of an event in C or D for whose spike another one may be wanted."""
+        if event.place != NOWHERE:
+            for other in self.standing.get((event.place, event.above), []):
+                if can_replace(event, other):
+                    return other.position
         return NOWHERE
 
     # Alternatives
@@ -277,8 +275,7 @@ class Qpor:
         return [
             event
             for event in self.unfolding.accesses_after(goal.place, change)
-            if (event.label.thread != goal.label.thread or goal.label.kind == CHOOSE)
-            and dependent(event.label, goal.label)
+            if can_replace(event, goal)
             and not configuration.has(event)
             and not has_any(event.local, disabled)
             and not in_conflict(event.local, configuration)
@@ -296,6 +293,14 @@ class Qpor:
                 if event.previous is not None:
                     unseen.append(event.previous)
         return [found[number] for number in sorted(found)]
+
+
+def can_replace(event: Canonical, goal: Canonical) -> bool:
+    """Whether an access of the same place conflicts with another one, unless it comes after it. Of
+    the same thread, it comes after something that does so too, or is another choice."""
+    if event.label.thread == goal.label.thread:
+        return goal.label.kind == CHOOSE
+    return dependent(event.label, goal.label)
 
 
 def has_any(configuration: Configuration, events: list[Canonical]) -> bool:

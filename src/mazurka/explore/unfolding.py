@@ -27,7 +27,6 @@ class Node:
 
     def __init__(self, number: int, parent: "Node | None") -> None:
         self.number = number  # of the event that it stands for
-        self.position = 0  # of that event in the current execution, while it is there
         self.depth: int = 1 if parent is None else parent.depth + 1
         self.parent = parent
         self.skips: list[Node] = []
@@ -98,9 +97,8 @@ class Canonical:
         self.local = history(previous, causes)  # from `complete` on the local configuration, [e]
         self.above = 0  # the number of the latest change of its place in its history
         self.uses = 0  # how many events have it as a cause
-        self.home = (
-            NOWHERE  # where in the current execution there is something that it conflicts with
-        )
+        self.position = NOWHERE  # where it stands or has stood last
+        self.home = NOWHERE  # the position of what it is kept for
 
     def complete(self) -> None:
         """Make the local configuration that of the event itself."""
@@ -199,21 +197,16 @@ def later(one: Latest, other: Latest) -> Latest:
     return Latest(one.change, others)
 
 
-def conflicting_place(one: Configuration, other: Configuration) -> int:
-    """A place where two configurations are in conflict (Theorem 6); NOWHERE if their union is a
-    configuration."""
+def in_conflict(one: Configuration, other: Configuration) -> bool:
+    """Whether the union of two configurations is none (Theorem 6)."""
     if len(one.latest) > len(other.latest):
         one, other = other, one
     theirs = other.latest
     for place, mine in one.latest.items():
         latest = theirs.get(place)
         if latest is not None and latest is not mine and clash(one, mine, other, latest):
-            return place
-    return NOWHERE
-
-
-def in_conflict(one: Configuration, other: Configuration) -> bool:
-    return conflicting_place(one, other) != NOWHERE
+            return True
+    return False
 
 
 def clash(one: Configuration, mine: Latest, other: Configuration, theirs: Latest) -> bool:
@@ -312,27 +305,3 @@ def key_of(label: Event, previous: Canonical | None, causes: list[Canonical]) ->
         numbers.sort()
     choice = label.choice if label.kind == CHOOSE else 0
     return (label.thread, 0 if previous is None else previous.number, choice, *numbers)
-
-
-def earliest_conflict(configuration: Configuration, event: Canonical, place: int) -> int:
-    """The position of an event in the current configuration that conflicts with another one at a
-    place; of the changes of that place, the earliest."""
-    mine = configuration.latest[place]
-    theirs = event.local.latest[place]
-    change = mine.change
-    their_change = theirs.change
-    if change is None or (their_change is not None and is_on_path(change, their_change)):
-        return min([other.node.position for other in mine.others if not event.local.has(other)])
-    low = 0  # the two paths are the same down to here,
-    high = change.depth  # and not here
-    while high - low > 1:
-        middle = (low + high) // 2
-        if (
-            their_change is not None
-            and middle <= their_change.depth
-            and ancestor(change, middle) is ancestor(their_change, middle)
-        ):
-            low = middle
-        else:
-            high = middle
-    return ancestor(change, high).position
