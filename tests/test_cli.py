@@ -163,7 +163,7 @@ def test_outcomes(write: Write) -> None:
     assert "Outcomes" not in run("check", "race.py::fine").stdout
 
 
-@pytest.mark.parametrize("algorithm", ["pop", "optimal", "source", "naive"])
+@pytest.mark.parametrize("algorithm", ["pop", "optimal", "qpor", "source", "naive"])
 def test_algorithms(write: Write, algorithm: str) -> None:
     write("race.py", RACE)
     result = run("check", "race.py::race", "--algorithm", algorithm)
@@ -190,6 +190,23 @@ def test_dependent_adds(write: Write) -> None:
     assert "verified: no execution fails; 1 execution " in run("check", "adds.py::f").stdout
     result = run("check", "adds.py::f", "--no-independent-adds")
     assert "verified: no execution fails; 2 executions " in result.stdout
+
+
+@pytest.mark.parametrize("k", ["1", "2", "optimal"])
+def test_k(write: Write, k: str) -> None:
+    write("race.py", RACE)
+    result = run("check", "race.py::race", "--algorithm", "qpor", "--k", k)
+    assert result.exit_code == 1
+    assert "(qpor)" in result.stdout
+
+
+def test_the_events_of_an_unfolding_are_counted(write: Write) -> None:
+    write("race.py", RACE)
+    result = run("check", "race.py::race", "--algorithm", "qpor", "--json", "--all-failures")
+    document = json.loads(result.stdout)
+    assert document["unfolding"] > 5
+    result = run("check", "race.py::race", "--algorithm", "qpor", "--all-failures")
+    assert f"with {document['unfolding']} events" in result.stdout
 
 
 # JSON
@@ -537,6 +554,11 @@ def test_os_thread(write: Write) -> None:
         ("--time-limit", "-1"),
         ("--max-events", "0"),
         ("--granularity", "line"),
+        ("--k", "0"),
+        ("--k", "-1"),
+        ("--k", "1.5"),
+        ("--k", "²"),
+        ("--k", "best"),
         ("--colour",),
     ],
 )

@@ -410,6 +410,7 @@ def test_algorithm_and_all_failures(pytester: pytest.Pytester) -> None:
     [
         ("--mazurka-algorithm=best", "there is no algorithm 'best'; choose one of pop"),
         ("--mazurka-granularity=line", "there is no granularity 'line'; choose one of access"),
+        ("--mazurka-k=0", "'0' is not a whole number, at least 1"),
         ("--mazurka-max-executions=0", "'0' is not a whole number, at least 1"),
         ("--mazurka-time-limit=soon", "'soon' is not a number of seconds"),
         ("--mazurka-save=test_bank.py/x", "cannot make test_bank.py/x"),

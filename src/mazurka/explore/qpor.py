@@ -110,11 +110,8 @@ class Qpor:
         self.keep_for(event, step.position)
         for reversal in reversals(order, step, step.position):
             self.add_reversal(reversal, step.previous, step.previous_access)
-        for choice in range(step.alternatives):
-            if choice != step.choice and step.alternatives > 1:
-                other = label_of(chosen_otherwise(step, choice))
-                extension = self.unfolding.event(other, self.canonical(step.previous), [])
-                self.keep_for(extension, step.position)
+        if step.alternatives > 1:
+            self.add_choices(step)
         self.extend(event)
 
     def canonical(self, step: Event | None) -> Canonical | None:
@@ -196,6 +193,14 @@ class Qpor:
         event = self.unfolding.event(label_of(step), self.canonical(previous), causes)
         self.keep_for(event, reversal.position)
 
+    def add_choices(self, step: Event) -> None:
+        """Add the other values of a data choice: they conflict with it and with one another."""
+        for choice in range(step.alternatives):
+            if choice != step.choice:
+                other = label_of(chosen_otherwise(step, choice))
+                event = self.unfolding.event(other, self.canonical(step.previous), [])
+                self.keep_for(event, step.position)
+
     def keep_for(self, event: Canonical, position: int) -> None:
         """Keep an event as long as what stands at a position is in C or D."""
         if event.home == NOWHERE or position < event.home:
@@ -207,7 +212,10 @@ class Qpor:
         prefix = self.prefixes[position]
         for explored in [*prefix.explored, left]:
             if explored.place != NOWHERE:
-                self.standing[explored.place, explored.above].pop()
+                standing = self.standing[explored.place, explored.above]
+                standing.pop()  # the last to come
+                if not standing:
+                    del self.standing[explored.place, explored.above]
         for event in prefix.known:
             if event.home == position:
                 event.home = NOWHERE
