@@ -20,7 +20,7 @@ from mazurka.core.event import Event, dependent
 from mazurka.core.execution import REDUNDANT
 from mazurka.core.happens_before import HappensBefore, is_or_happens_before
 from mazurka.core.operation import ALL, CHOOSE, JOIN, WRITE
-from mazurka.core.races import Reversal, chosen_otherwise, reversals, waiting_reversals
+from mazurka.core.races import Reversal, before_any, chosen_otherwise, reversals, waiting_reversals
 from mazurka.explore.search import ALL_OF_THEM, Search
 from mazurka.explore.unfolding import (
     NOWHERE,
@@ -104,9 +104,7 @@ class Qpor:
         it to the unfolding."""
         order = self.order
         order.extend(step)
-        event = self.unfolding.event(
-            label_of(step), self.canonical(step.previous), self.causes_of(step)
-        )
+        event = self.unfolding.event(step, self.canonical(step.previous), self.causes_of(step))
         self.keep_for(event, step.position)
         for reversal in reversals(order, step, step.position):
             self.add_reversal(reversal, step.previous, step.previous_access)
@@ -143,11 +141,13 @@ class Qpor:
                 latest[event.place] = event.local.latest[event.place]
             else:
                 latest[event.place] = accessed(prefix.latest, event)
-        disabled = [
-            other
-            for other in [*prefix.disabled, *prefix.explored]
-            if not dependent(other.label, event.label)
-        ]
+        disabled = prefix.disabled
+        if disabled or prefix.explored:
+            disabled = [
+                other
+                for other in [*disabled, *prefix.explored]
+                if not dependent(other.label, event.label)
+            ]
         self.prefixes.append(Prefix(disabled))
 
     def take_off(self) -> Canonical:
@@ -190,14 +190,14 @@ class Qpor:
                     break
             other = other.previous_access
         causes = [self.events[cause.position] for cause in found]
-        event = self.unfolding.event(label_of(step), self.canonical(previous), causes)
+        event = self.unfolding.event(step, self.canonical(previous), causes)
         self.keep_for(event, reversal.position)
 
     def add_choices(self, step: Event) -> None:
         """Add the other values of a data choice: they conflict with it and with one another."""
         for choice in range(step.alternatives):
             if choice != step.choice:
-                other = label_of(chosen_otherwise(step, choice))
+                other = chosen_otherwise(step, choice)
                 event = self.unfolding.event(other, self.canonical(step.previous), [])
                 self.keep_for(event, step.position)
 
@@ -243,7 +243,9 @@ class Qpor:
         """
         goals = disabled[-self.k :]  # all of them if k is ALL_OF_THEM
         goals.reverse()
-        comb: dict[int, list[Canonical]] = {}
+        comb = {0: self.spike(goals[0], disabled)}
+        if not comb[0]:
+            return []  # as most often
         choices: list[int] = []  # for each goal that is met: which event of its spike, or COVERED
         chosen: list[Canonical] = []
         start = 0
@@ -278,14 +280,12 @@ class Qpor:
         if goal.place == NOWHERE:
             return []
         configuration = self.configuration
-        latest = configuration.latest.get(goal.place)
-        change = None if latest is None else latest.change
         return [
             event
-            for event in self.unfolding.accesses_after(goal.place, change)
+            for event in self.unfolding.beside(goal)
             if can_replace(event, goal)
             and not configuration.has(event)
-            and not has_any(event.local, disabled)
+            and not event.local.has_any(disabled)
             and not in_conflict(event.local, configuration)
         ]
 
@@ -311,10 +311,6 @@ def can_replace(event: Canonical, goal: Canonical) -> bool:
     return dependent(event.label, goal.label)
 
 
-def has_any(configuration: Configuration, events: list[Canonical]) -> bool:
-    return any(configuration.has(event) for event in events)
-
-
 def conflicts_with_any(goal: Canonical, chosen: list[Canonical]) -> bool:
     return any(in_conflict(event.local, goal.local) for event in chosen)
 
@@ -326,18 +322,3 @@ def fitting(spike: list[Canonical], start: int, chosen: list[Canonical]) -> int:
     while place < len(spike) and conflicts_with_any(spike[place], chosen):
         place += 1
     return place
-
-
-def label_of(step: Event) -> Event:
-    """The action of an event: what its name says, and how it accesses its location."""
-    label = Event(step.thread, step.kind, step.location, step.mode, None, None)
-    label.structure = step.structure
-    label.part = step.part
-    label.choice = step.choice
-    label.code = step.code
-    label.instruction = step.instruction
-    return label
-
-
-def before_any(event: Event, others: list[Event]) -> bool:
-    return any(is_or_happens_before(event, other) for other in others)

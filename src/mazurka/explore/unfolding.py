@@ -80,6 +80,9 @@ class Configuration:
     def has_all(self, events: "list[Canonical]") -> bool:
         return all(self.has(event) for event in events)
 
+    def has_any(self, events: "list[Canonical]") -> bool:
+        return any(self.has(event) for event in events)
+
 
 class Canonical:
     """An event of the unfolding."""
@@ -250,14 +253,14 @@ class Unfolding:
         self.created = 0
         self.most = 0  # at a time
 
-    def event(self, label: Event, previous: Canonical | None, causes: list[Canonical]) -> Canonical:
-        """The event with an action and a history, which may be known."""
-        key = key_of(label, previous, causes)
+    def event(self, step: Event, previous: Canonical | None, causes: list[Canonical]) -> Canonical:
+        """The event that a step of an execution is, which may be known, by its history."""
+        key = key_of(step, previous, causes)
         known = self.events.get(key)
         if known is not None:
             return known
         self.created += 1
-        event = Canonical(self.created, label, previous, causes)
+        event = Canonical(self.created, label_of(step), previous, causes)
         event.complete()
         self.events[key] = event
         if len(self.events) > self.most:
@@ -270,10 +273,9 @@ class Unfolding:
             self.accesses.setdefault((event.place, event.above), {})[event.number] = event
         return event
 
-    def accesses_after(self, place: int, change: Node | None) -> list[Canonical]:
-        """The accesses of a place whose histories have a change of it as the latest one."""
-        found = self.accesses.get((place, 0 if change is None else change.number))
-        return [] if found is None else list(found.values())
+    def beside(self, event: Canonical) -> list[Canonical]:
+        """The accesses of an event's place that come after the same latest change of it."""
+        return list(self.accesses[event.place, event.above].values())
 
     def remove(self, event: Canonical) -> None:
         """Forget an event that is not needed any more, with the causes that only it needed."""
@@ -292,6 +294,17 @@ class Unfolding:
                 if cause.uses == 0 and cause.home == NOWHERE:
                     unused.append(cause)
             event.local = NO_EVENTS  # which refers to the event
+
+
+def label_of(step: Event) -> Event:
+    """The action of an event: what its name says, and how it accesses its location."""
+    label = Event(step.thread, step.kind, step.location, step.mode, None, None)
+    label.structure = step.structure
+    label.part = step.part
+    label.choice = step.choice
+    label.code = step.code
+    label.instruction = step.instruction
+    return label
 
 
 NO_EVENTS: Final = Configuration([], {})
