@@ -16,7 +16,7 @@ import mazurka
 from mazurka import Atomic, explore
 
 Program = Callable[[], Any]
-ALGORITHMS = ("pop", "optimal", "source", "naive")
+ALGORITHMS = ("pop", "optimal", "qpor", "source", "naive")
 
 
 @pytest.fixture(autouse=True)

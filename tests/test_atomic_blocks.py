@@ -106,7 +106,7 @@ def written(program: Program) -> Callable[[], tuple[int, ...]]:
 @given(programs)
 def test_generated_programs(program: Program) -> None:
     expected = oracle(program)
-    for algorithm in ("pop", "optimal"):
+    for algorithm in ("pop", "optimal", "qpor"):
         result = mazurka.explore(written(program), algorithm=algorithm)
         assert result.verdict == "verified"
         assert set(result.outcomes) == expected
@@ -120,7 +120,7 @@ class Pair:
 
 
 @pytest.mark.parametrize("granularity", ["access", "sync"])
-@pytest.mark.parametrize("algorithm", ["pop", "optimal", "source", "naive"])
+@pytest.mark.parametrize("algorithm", ["pop", "optimal", "qpor", "source", "naive"])
 def test_blocks_come_one_after_the_other(algorithm: str, granularity: str) -> None:
     def program() -> int:
         pair = Pair()

@@ -9,7 +9,7 @@ from benchmarks.registry import BENCHMARKS, parse
 
 pytest.importorskip("z3")
 
-ALGORITHMS = ("pop", "optimal")
+ALGORITHMS = ("pop", "optimal", "qpor")
 SMALL = 300  # executions
 LARGE = 5000
 

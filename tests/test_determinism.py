@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent
 CHANGING = {"seconds", "cpu_seconds", "peak_rss_mb", "executions_per_cpu_second"}
 
 
-@pytest.mark.parametrize("algorithm", ["pop", "optimal", "source"])
+@pytest.mark.parametrize("algorithm", ["pop", "optimal", "qpor-1", "source"])
 @pytest.mark.parametrize("benchmark", ["dispatcher(3)", "lastzero(6)", "figure-5"])
 def test_counts_do_not_depend_on_the_hash_seed(benchmark: str, algorithm: str) -> None:
     seen = set()

@@ -11,7 +11,7 @@ import mazurka
 from benchmarks.pop import lastzero
 from mazurka import Atomic, assume, choose, explore, spawn
 
-ALGORITHMS = ["pop", "optimal", "source", "naive"]
+ALGORITHMS = ["pop", "optimal", "qpor", "source", "naive"]
 
 
 def store_buffering() -> tuple[int, int]:
@@ -36,7 +36,7 @@ def test_outcomes_are_everything_that_can_happen(algorithm: str) -> None:
     assert set(result.outcomes) == {(0, 1), (1, 0), (1, 1)}
 
 
-@pytest.mark.parametrize("algorithm", ["pop", "optimal"])
+@pytest.mark.parametrize("algorithm", ["pop", "optimal", "qpor"])
 def test_optimal_searches_explore_every_trace_once(algorithm: str) -> None:
     result = explore(store_buffering, algorithm=algorithm)
     assert (result.executions, result.complete, result.blocked, result.redundant) == (3, 3, 0, 0)

@@ -13,7 +13,7 @@ import pytest
 from mazurka import Result, check, explore
 
 Program = Callable[[], object]
-ALGORITHMS = ["pop", "optimal"]
+ALGORITHMS = ["pop", "optimal", "qpor"]
 
 
 def run_threads(*targets: Callable[[], object]) -> None:

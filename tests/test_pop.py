@@ -56,7 +56,7 @@ def adders(count: int, enough: int) -> None:
 
 
 def test_an_await_after_every_selection_of_adds() -> None:
-    for algorithm in ("pop", "optimal"):
+    for algorithm in ("pop", "optimal", "qpor"):
         result = explore(lambda: adders(6, 4), algorithm=algorithm)
         assert (result.executions, result.redundant) == (22, 0)  # 6 over 4, 5 and 6
 

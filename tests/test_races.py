@@ -21,7 +21,7 @@ from tests import race_programs
 from tests.generated import PROGRAMS, generated
 
 Program = Callable[[], object]
-ALGORITHMS = ["pop", "optimal", "source", "naive"]
+ALGORITHMS = ["pop", "optimal", "qpor", "source", "naive"]
 
 
 def run_threads(*targets: Callable[[], object]) -> None:
@@ -145,7 +145,7 @@ def test_each_race_is_told_once() -> None:
     assert len(set(told)) == len(told)
 
 
-@pytest.mark.parametrize("algorithm", ["pop", "optimal", "source"])
+@pytest.mark.parametrize("algorithm", ["pop", "optimal", "qpor", "source"])
 def test_a_search_goes_on_as_far_as_it_can(algorithm: str) -> None:
     """What a thread does next depends on a race, so equivalent executions are not the same."""
 
@@ -395,7 +395,7 @@ def test_a_join_that_timed_out_orders_nothing() -> None:
 # What is none
 
 
-@pytest.mark.parametrize("algorithm", ["pop", "optimal"])
+@pytest.mark.parametrize("algorithm", ["pop", "optimal", "qpor"])
 @pytest.mark.parametrize(
     "make_lock", [threading.Lock, threading.RLock, threading.Semaphore, threading.Condition]
 )
@@ -722,7 +722,7 @@ threads = st.lists(mixed, min_size=1, max_size=4).map(tuple)
 programs = st.lists(threads, min_size=2, max_size=3).map(tuple)
 
 
-@pytest.mark.parametrize("algorithm", ["pop", "optimal"])
+@pytest.mark.parametrize("algorithm", ["pop", "optimal", "qpor"])
 @generated(max(PROGRAMS // 5, 10))
 @given(program=programs)
 def test_generated_programs(program: race_programs.Program, algorithm: str) -> None:

@@ -22,7 +22,7 @@ import mazurka
 from mazurka import Atomic, explore
 from mazurka.standard import REPLACEMENTS, local_namespace, steered
 
-ALGORITHMS = ("pop", "optimal", "source", "naive")
+ALGORITHMS = ("pop", "optimal", "qpor", "source", "naive")
 
 
 def outcomes(program: Callable[[], object], **options: Any) -> set[Any]:

@@ -16,7 +16,7 @@ from tests.generated import PROGRAMS, generated
 from tests.oracle import Program, disagreement
 from tests.test_oracle import instruction, programs
 
-ALGORITHMS = ["pop", "optimal"]  # for which another one takes over
+ALGORITHMS = ["pop", "optimal", "qpor"]  # for which another one takes over
 
 # Against the oracle
 
