@@ -179,6 +179,15 @@ def test_table_of_figures_matches() -> None:
     assert "match: 14" in result.output
 
 
+@pytest.mark.slow
+def test_table_shows_the_papers_redundant_executions_beside_ours() -> None:
+    result = invoke("table", "qpor-small", "--algorithm", "qpor-2", "--max-executions", "2")
+    assert result.exit_code == 0
+    assert "match: 6" in result.output
+    assert "skipped: ssbsimple optimal qpor-2: over the budget of 2 executions" in result.output
+    assert result.output.count("redundant") == 2
+
+
 def test_table_skips_rows_over_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command_line, "compare", lambda row, *_: Comparison(row, "pop", "match"))
     result = invoke("table", "pop-1", "--max-executions", "20000")
