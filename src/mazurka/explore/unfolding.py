@@ -83,6 +83,25 @@ class Configuration:
     def has_any(self, events: "list[Canonical]") -> bool:
         return any(self.has(event) for event in events)
 
+    def take_in(self, other: "Configuration") -> None:
+        """Become the union with another configuration that there is no conflict with."""
+        tops = self.tops
+        while len(tops) < len(other.tops):
+            tops.append(None)
+        for thread in range(len(other.tops)):
+            top = other.tops[thread]
+            mine = tops[thread]
+            if top is not None and (mine is None or mine.depth < top.depth):
+                tops[thread] = top
+        latest = self.latest
+        for place, theirs in other.latest.items():
+            ours = latest.get(place)
+            if ours is not theirs:
+                latest[place] = theirs if ours is None else later(ours, theirs)
+
+
+NO_EVENTS: Final = Configuration([], {})
+
 
 class Canonical:
     """An event of the unfolding."""
@@ -97,27 +116,31 @@ class Canonical:
         self.place = place_of(label)
         above = previous is not None and previous.label.thread == label.thread
         self.node: Node = Node(number, previous.node if previous is not None and above else None)
-        self.local = history(previous, causes)  # from `complete` on the local configuration, [e]
+        self.local = NO_EVENTS  # the local configuration, [e], once it is complete
         self.above = 0  # the number of the latest change of its place in its history
         self.uses = 0  # how many events have it as a cause
         self.position = NOWHERE  # where it stands or has stood last
         self.home = NOWHERE  # the position of what it is kept for
 
     def complete(self) -> None:
-        """Make the local configuration that of the event itself."""
-        thread = self.label.thread
-        tops = self.local.tops.copy()
-        while len(tops) <= thread:
-            tops.append(None)
-        tops[thread] = self.node
-        latest = self.local.latest
-        if self.place != NOWHERE:
+        """Make the local configuration: the history, and the event itself."""
+        before = NO_EVENTS if self.previous is None else self.previous.local
+        latest = before.latest
+        if self.causes or self.place != NOWHERE:
             latest = latest.copy()
-            before = latest.get(self.place)
-            if before is not None and before.change is not None:
-                self.above = before.change.number
-            latest[self.place] = accessed(before, self)
-        self.local = Configuration(tops, latest)
+        local = Configuration(before.tops.copy(), latest)
+        for cause in self.causes:
+            local.take_in(cause.local)
+        thread = self.label.thread
+        while len(local.tops) <= thread:
+            local.tops.append(None)
+        local.tops[thread] = self.node
+        if self.place != NOWHERE:
+            here = latest.get(self.place)
+            if here is not None and here.change is not None:
+                self.above = here.change.number
+            latest[self.place] = accessed(here, self)
+        self.local = local
 
 
 def place_of(label: Event) -> int:
@@ -154,34 +177,8 @@ def same_kind(one: Event, other: Event) -> bool:
     )
 
 
-def history(previous: Canonical | None, causes: list[Canonical]) -> Configuration:
-    """The union of local configurations that are free of conflicts."""
-    if previous is None:
-        return Configuration([], {})
-    found = previous.local
-    if not causes:
-        return found
-    tops = found.tops.copy()
-    latest = found.latest.copy()
-    for cause in causes:
-        local = cause.local
-        while len(tops) < len(local.tops):
-            tops.append(None)
-        for thread in range(len(local.tops)):
-            top = local.tops[thread]
-            mine = tops[thread]
-            if top is not None and (mine is None or mine.depth < top.depth):
-                tops[thread] = top
-        for place, theirs in local.latest.items():
-            ours = latest.get(place)
-            latest[place] = theirs if ours is None else later(ours, theirs)
-    return Configuration(tops, latest)
-
-
 def later(one: Latest, other: Latest) -> Latest:
     """The latest accesses in the union of two configurations."""
-    if one is other:
-        return one
     if one.change is not other.change:
         if one.change is None or (
             other.change is not None and one.change.depth < other.change.depth
@@ -305,9 +302,6 @@ def label_of(step: Event) -> Event:
     label.code = step.code
     label.instruction = step.instruction
     return label
-
-
-NO_EVENTS: Final = Configuration([], {})
 
 
 def key_of(label: Event, previous: Canonical | None, causes: list[Canonical]) -> tuple[int, ...]:
