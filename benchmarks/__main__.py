@@ -14,7 +14,7 @@ from benchmarks.measure import Measurement, measure
 from benchmarks.paper import TABLES, measured_parameters, rows
 from benchmarks.registry import BENCHMARKS, parse
 
-ALGORITHMS = ("pop", "optimal", "source", "naive")
+ALGORITHMS = ("pop", "optimal", "trust", "source", "naive")
 PIPE_WIDTH = 140  # where there is no terminal to ask
 
 max_executions_option = click.option(

@@ -20,6 +20,7 @@ from mazurka.explore.optimal import OptimalDpor
 from mazurka.explore.pop import Pop
 from mazurka.explore.search import Search
 from mazurka.explore.source import SourceDpor
+from mazurka.explore.trust import Trust
 from mazurka.program.containers import (
     call_method,
     contains,
@@ -44,6 +45,7 @@ EXPLORERS: dict[str, Callable[[Search], Any]] = {
     "pop": lambda search: Pop(search, [WHOLE]),
     "pop in parts": lambda search: Parts(search),
     "source": SourceDpor,
+    "trust": Trust,
 }
 
 
@@ -317,7 +319,7 @@ def disagreement(program: Program, independent_adds: bool = True, most: int = 50
     the papers prove to miss nothing, stands in for it.
     """
     oracle = Exploration("naive", program, independent_adds, most)
-    names = ["source"]
+    names = ["source", "trust"]
     if not has_inputs(program):  # the others do not take conditions on symbolic values
         names += ["optimal", "pop", "pop in parts"]
     searches = [Exploration(name, program, independent_adds, 10 * most) for name in names]

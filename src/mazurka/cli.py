@@ -87,9 +87,9 @@ def main() -> None:
     type=click.Choice(list(ALGORITHMS)),
     default="pop",
     show_default=True,
-    help="How to explore: one execution for each behaviour (pop, and optimal, which takes more "
-    "memory), the same with some redundant ones (source), every interleaving (naive), or some at "
-    "random (random, pct, pos).",
+    help="How to explore: one execution for each behaviour (pop, trust, and optimal, which takes "
+    "more memory), the same with some redundant ones (source), every interleaving (naive), or some "
+    "at random (random, pct, pos).",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Which ones at random.")
 @click.option(
