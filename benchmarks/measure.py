@@ -22,8 +22,8 @@ QPOR: dict[str, int | str] = {
     "qpor-3": 3,
     "qpor-optimal": "optimal",
 }
-ALGORITHMS = ("pop", "optimal", *QPOR, "source", "naive")
-OPTIMAL = ("pop", "optimal", "qpor-optimal")
+ALGORITHMS = ("pop", "optimal", *QPOR, "trust", "source", "naive")
+OPTIMAL = ("pop", "optimal", "qpor-optimal", "trust")
 
 # So many more executions than it should have may a search run that has redundant ones.
 PATIENCE = 100

@@ -21,6 +21,7 @@ from mazurka.explore.pop import Pop
 from mazurka.explore.qpor import Qpor
 from mazurka.explore.search import Search
 from mazurka.explore.source import SourceDpor
+from mazurka.explore.trust import Trust
 from mazurka.program.containers import (
     call_method,
     contains,
@@ -49,6 +50,7 @@ EXPLORERS: dict[str, Callable[[Search], Any]] = {
     "qpor 2": lambda search: with_k(search, 2),
     "qpor 3": lambda search: with_k(search, 3),
     "qpor optimal": lambda search: with_k(search, 0),
+    "trust": Trust,
 }
 QUASI_OPTIMAL = ["qpor 1", "qpor 2", "qpor 3"]
 
@@ -328,7 +330,7 @@ def disagreement(program: Program, independent_adds: bool = True, most: int = 50
     the papers prove to miss nothing, stands in for it.
     """
     oracle = Exploration("naive", program, independent_adds, most)
-    names = ["source"]
+    names = ["source", "trust"]
     if not has_inputs(program):  # the others do not take conditions on symbolic values
         names += ["optimal", "pop", "pop in parts", *QUASI_OPTIMAL, "qpor optimal"]
     searches = [Exploration(name, program, independent_adds, 10 * most) for name in names]

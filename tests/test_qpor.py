@@ -243,9 +243,9 @@ def test_data_choices_are_explored_once_each() -> None:
         assert len(result.outcomes) == 6
 
 
-def test_conditions_are_left_to_source_sets() -> None:
+def test_conditions_are_left_to_trust() -> None:
     result = explore(lambda: bool(symbolic_int("n", 0, 9) > 4), algorithm="qpor")
-    assert result.algorithm == "source"
+    assert result.algorithm == "trust"
     assert result.outcomes == {True: 1, False: 1}
 
 

@@ -362,7 +362,7 @@ def test_bits_wrap_around() -> None:
 
 def test_the_algorithm_that_takes_conditions_takes_over() -> None:
     for algorithm in ALGORITHMS:
-        assert mazurka.explore(symbolic_write, algorithm=algorithm).algorithm == "source"
+        assert mazurka.explore(symbolic_write, algorithm=algorithm).algorithm == "trust"
     with pytest.raises(mazurka.MazurkaError, match="does not take conditions"):
         explore_parts(symbolic_write, [WHOLE])
 

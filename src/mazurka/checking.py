@@ -31,6 +31,7 @@ from mazurka.explore.search import ALL_OF_THEM, Progress, Search
 from mazurka.explore.search import DEFAULT_DEPTH as DEFAULT_DEPTH
 from mazurka.explore.search import DEFAULT_K as DEFAULT_K
 from mazurka.explore.source import SourceDpor
+from mazurka.explore.trust import Trust
 from mazurka.program.execution import PythonExecution
 from mazurka.program.guard import guarded
 from mazurka.program.objects import Misjudged
@@ -45,6 +46,7 @@ ALGORITHMS: dict[str, Callable[[Search], bool]] = {
     "pop": lambda search: Pop(search, [WHOLE]).explore(),
     "optimal": lambda search: OptimalDpor(search).explore(),
     "qpor": lambda search: Qpor(search).explore(),
+    "trust": lambda search: Trust(search).explore(),
     "source": lambda search: SourceDpor(search).explore(),
     "naive": lambda search: NaiveSearch(search).explore(),
     "random": lambda search: Sampler(search).explore(),
@@ -158,7 +160,7 @@ def explore(
         try:
             return search_by(algorithm)
         except ConditionMet:  # this one takes them, and is as thorough
-            return search_by("source")
+            return search_by("trust")
 
     def search_by(algorithm: str) -> tuple[Result, bool]:
         result = Result(algorithm=algorithm)

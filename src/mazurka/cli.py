@@ -97,8 +97,8 @@ def number_or_optimal(context: click.Context, parameter: click.Parameter, text: 
     type=click.Choice(list(ALGORITHMS)),
     default="pop",
     show_default=True,
-    help="How to explore: one execution for each behaviour (pop, and optimal, which takes more "
-    "memory), the same with some redundant ones (source, and qpor, which has few), every "
+    help="How to explore: one execution for each behaviour (pop, trust, and optimal, which takes "
+    "more memory), the same with some redundant ones (source, and qpor, which has few), every "
     "interleaving (naive), or some at random (random, pct, pos).",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Which ones at random.")

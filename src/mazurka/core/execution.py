@@ -19,6 +19,8 @@ class Guide:
 
     def __init__(self) -> None:
         self.picks = False  # whether it does that
+        self.leftmost = False  # whether the thread with the lowest number goes on, always,
+        self.first = -1  # but for the first step, which this one makes if it can
         self.watching = False  # whether any location is to be watched
         self.partners: list[int] = []  # for each thread, one that had better run next to it, or -1
 
@@ -95,6 +97,10 @@ class Execution:
 
     def standing(self, thread: int) -> Event:
         """The operation that a thread stands before in the running execution, as it is now."""
+        raise NotImplementedError
+
+    def excludes(self, events: list[Event], condition: Event) -> bool:
+        """Whether a condition on symbolic values cannot be true, given what some events decided."""
         raise NotImplementedError
 
     def precedes(self, thread: int, other: int) -> bool:

@@ -78,13 +78,20 @@ class Search:
 
     def run(self, keep: int, path: list[Event], sleep: list[Event]) -> bool:
         """Run one execution and count it; False when the search must end here."""
-        if self.counted == self.max_executions:
-            self.result.reason = f"stopped after max_executions={self.max_executions}"
+        if not self.may_run():
             return False
         self.execution.run(keep, path, sleep)
         return self.count()
 
+    def may_run(self) -> bool:
+        """Whether there may be one more execution."""
+        if self.counted == self.max_executions:
+            self.result.reason = f"stopped after max_executions={self.max_executions}"
+            return False
+        return True
+
     def count(self) -> bool:
+        """Count the latest execution; False when the search must end here."""
         execution = self.execution
         result = self.result
         self.counted += 1

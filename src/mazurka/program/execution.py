@@ -160,6 +160,9 @@ class PythonExecution(Execution):
     def standing(self, thread: int) -> Event:
         return RUNTIME.standing(RUNTIME.threads[thread])
 
+    def excludes(self, events: list[Event], condition: Event) -> bool:
+        return RUNTIME.excludes(events, condition)
+
     def precedes(self, thread: int, other: int) -> bool:
         return RUNTIME.threads[thread].lineage < RUNTIME.threads[other].lineage
 

@@ -54,7 +54,7 @@ from mazurka.core.result import MazurkaError
 from mazurka.program.race_detector import RaceDetector
 from mazurka.program.registry import Registry
 from mazurka.program.source import here, users_frame
-from mazurka.program.thread import NOWHERE, Cell, Thread, do_nothing, itself, none_known
+from mazurka.program.thread import NOWHERE, Cell, Thread, do_nothing, itself, never, none_known
 
 # What stopped a run before its threads did.
 NOTHING: Final = 0
@@ -129,10 +129,11 @@ class Runtime(Registry):
         self.crowded = False  # whether there are others that may run the same code
         self.at_begin: Callable[..., object] = do_nothing  # called before each execution
         self.callee: Callable[..., Any] = itself  # what to call in place of a thread's function
-        # Of symbolic values: which outcomes (0: true, 1: false) a condition can have now, and an
-        # example of inputs.
+        # Of symbolic values: which outcomes (0: true, 1: false) a condition can have now, whether
+        # it could not be true after other decisions, and an example of inputs.
         self.takes_conditions = True
         self.choices_at: Callable[[Any], list[int]] = none_known
+        self.excludes: Callable[[list[Event], Event], bool] = never
         self.inputs: Callable[[], list[str]] = none_known
         self.hub: Any = None  # the greenlet of the search; None when nothing is explored
         self.resume_hub: Any = None
@@ -656,6 +657,8 @@ class Runtime(Registry):
         if thread is not self.recent or self.starts_at_once or is_await(thread.kind):
             return False
         if self.position >= self.path_end:
+            if self.guide is not None and self.guide.leftmost:
+                return self.leftmost(self.guide) is thread
             return self.can_step(thread)
         return self.expected_step().thread == thread.id and self.enabled(thread)
 
@@ -663,8 +666,11 @@ class Runtime(Registry):
         """The thread that stepped last as long as it can, then its partner, then the first of the
         others. Those with partners come late, and awaits when nothing else can be done, since what
         comes later might have disabled them."""
-        if self.guide is not None and self.guide.picks:
-            return self.picked(self.guide)
+        if self.guide is not None:
+            if self.guide.picks:
+                return self.picked(self.guide)
+            if self.guide.leftmost:
+                return self.leftmost_to_step(self.guide)
         recent = self.recent
         if recent is not None and not is_await(recent.kind):
             if self.can_step(recent):
@@ -698,6 +704,23 @@ class Runtime(Registry):
             choices = self.choices(thread)
             thread.choice = choices[guide.choose(len(choices))]
         return thread
+
+    def leftmost_to_step(self, guide: Guide) -> Thread | None:
+        thread = self.leftmost(guide)
+        guide.first = -1
+        if thread is not None and thread.kind == CHOOSE:
+            thread.choice = self.choices(thread)[0]
+        return thread
+
+    def leftmost(self, guide: Guide) -> Thread | None:
+        """The enabled thread with the lowest number, unless another one is to come first."""
+        best: Thread | None = None
+        for thread in self.live:
+            if thread.id == guide.first and self.enabled(thread):
+                return thread
+            if (best is None or thread.id < best.id) and self.enabled(thread):
+                best = thread
+        return best
 
     def partner_of(self, thread: Thread) -> int:
         guide = self.guide

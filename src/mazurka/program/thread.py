@@ -107,6 +107,10 @@ def none_known(*_: object) -> list[Any]:
     return []
 
 
+def never(*_: object) -> bool:
+    return False
+
+
 def do_nothing(*_: object) -> None:
     return None
 

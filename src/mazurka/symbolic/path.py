@@ -4,6 +4,7 @@ from typing import Any
 
 import z3
 
+from mazurka.core.event import Event
 from mazurka.core.operation import CHOOSE
 from mazurka.core.result import ConditionMet, MazurkaError
 from mazurka.program.runtime import RUNTIME
@@ -103,19 +104,41 @@ class PathCondition:
         self.fitted = len(self.decisions)
         if any(example.has(side) for example in self.fitting):
             return True
-        together = self.key | {side.number}
-        if any(contradiction <= together for contradiction in self.contradictions):
+        if self.contradict(self.key | {side.number}):
             return False
-        return self.is_satisfiable(side)
+        if not self.is_satisfiable([*self.decisions, side]):
+            return False
+        self.fitting = [*self.fitting, self.examples[-1]]
+        return True
 
-    def is_satisfiable(self, side: Decision) -> bool:
+    def excludes(self, events: list[Event], event: Event) -> bool:
+        """Whether a condition could not have been true, given other events."""
+        decisions = [
+            decided.first.sides[decided.choice]
+            for decided in events
+            if isinstance(decided.first, Condition)
+        ]
+        assert isinstance(event.first, Condition)
+        decisions.append(event.first.sides[TRUE])
+        together = frozenset([decision.number for decision in decisions])
+        question = together, -1
+        if question not in self.answers:
+            possible = not self.contradict(together) and (
+                any(all(map(example.has, decisions)) for example in self.examples)
+                or self.is_satisfiable(decisions)
+            )
+            self.answers[question] = [TRUE] if possible else []
+        return not self.answers[question]
+
+    def contradict(self, together: Key) -> bool:
+        return any(contradiction <= together for contradiction in self.contradictions)
+
+    def is_satisfiable(self, decisions: list[Decision]) -> bool:
+        """Ask the solver; if there is an example, it is the last one then."""
         started = real_perf_counter()
-        switches = [self.switch_for(decision) for decision in (*self.decisions, side)]
-        answer = self.solver.check(*switches)
+        answer = self.solver.check(*[self.switch_for(decision) for decision in decisions])
         if answer == z3.sat:
-            example = Example(self.solver.model())
-            self.examples = [*self.examples[-MOST_EXAMPLES:], example]
-            self.fitting = [*self.fitting, example]
+            self.examples = [*self.examples[-MOST_EXAMPLES:], Example(self.solver.model())]
         elif answer == z3.unsat:
             core = {str(switch) for switch in self.solver.unsat_core()}
             self.contradictions.append(
@@ -124,8 +147,9 @@ class PathCondition:
         self.solver_calls += 1
         self.solver_seconds += real_perf_counter() - started
         if answer == z3.unknown:
+            condition = in_one_line(decisions[-1].expression)
             raise RUNTIME.misused(
-                f"the solver cannot tell whether {in_one_line(side.expression)} is possible "
+                f"the solver cannot tell whether {condition} is possible "
                 f"({self.solver.reason_unknown()}): simpler conditions or bounds may help"
             )
         return bool(answer == z3.sat)
@@ -196,7 +220,7 @@ def refuse_others() -> None:
     search and not in the next: not every search takes that."""
     if not RUNTIME.takes_conditions:
         RUNTIME.misuse = ConditionMet(
-            "this search does not take conditions on symbolic values: use the algorithm 'source'"
+            "this search does not take conditions on symbolic values: use the algorithm 'trust'"
         )
         raise RUNTIME.misuse
 
@@ -206,4 +230,5 @@ def in_one_line(expression: z3.ExprRef) -> str:
 
 
 RUNTIME.choices_at = PATH.choices
+RUNTIME.excludes = PATH.excludes
 RUNTIME.inputs = PATH.example
