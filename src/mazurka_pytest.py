@@ -107,6 +107,7 @@ CHECK_OPTIONS: dict[str, tuple[Callable[[str], Any], str, str]] = {
     "time_limit": (seconds, "SECONDS", "Give up a test after this many seconds."),
     "seed": (any_number, "N", "Which executions are taken at random, if they are."),
     "depth": (whole_number, "N", "How many orderings a failure may take that pct is to find."),
+    "preemptions": (str, "K", "Leave out executions with more than K preemptions."),
     "granularity": (
         granularity,
         "NAME",

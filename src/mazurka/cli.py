@@ -100,6 +100,17 @@ def main() -> None:
     help="How many orderings a failure may take that pct is to find.",
 )
 @click.option(
+    "--preemptions",
+    metavar="K",
+    help="Leave out executions with more than K preemptions (algorithm trust); with 0.. those with "
+    "more than 0 at first, then those with more than 1, and so on.",
+)
+@click.option(
+    "--strict-bound",
+    is_flag=True,
+    help="Do not tell failures that take more preemptions than K, though some are met.",
+)
+@click.option(
     "--max-executions", type=click.IntRange(min=1), help="Stop after this many executions."
 )
 @click.option(
