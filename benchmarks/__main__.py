@@ -15,7 +15,7 @@ from benchmarks.paper import TABLES, measured_parameters, rows
 from benchmarks.registry import BENCHMARKS, parse
 
 ALGORITHMS = ("pop", "optimal", "source", "naive")
-PIPE_WIDTH = 140  # where there is no terminal to ask
+PIPE_WIDTH = 160  # where there is no terminal to ask
 
 max_executions_option = click.option(
     "--max-executions",

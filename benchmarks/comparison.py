@@ -127,7 +127,7 @@ def cells(table_name: str, comparison: Comparison) -> list[str]:
         str(row),
         *([row.setting] if has_settings(table_name) else []),
         comparison.algorithm,
-        counts(row.complete, row.blocked),
+        counts(row.complete, row.blocked) if row.in_paper else "",
         *(
             [counts(row.expected_complete, row.expected_blocked)]
             if expects_other(table_name)

@@ -89,6 +89,7 @@ class PaperRow:
     parameter: str
     setting: str
     independent_adds: bool | None
+    in_paper: bool  # or is it a smaller program, of which only the counts to expect are known?
     complete: int | None
     blocked: int | None
     expected_complete: int | None
@@ -138,6 +139,7 @@ def read_row(table: PaperTable, cells: dict[str, str]) -> PaperRow:
         parameter=cells["parameter"],
         setting=cells[table.column],
         independent_adds=table.independent_adds.get(cells[table.column]),
+        in_paper=any(cells.get(column) for column in ("executions", "complete", "time_s")),
         complete=whole(complete),
         blocked=whole(blocked),
         expected_complete=whole(cells.get("expected_complete", complete)),
@@ -177,7 +179,11 @@ def whole(cell: str | None) -> int | None:
 
 def measured_parameters(benchmark: Benchmark) -> list[str]:
     """The parameters for which the paper has figures."""
-    found = (row.parameter for row in rows(benchmark.table) if row.benchmark == benchmark.name)
+    found = [
+        row.parameter
+        for row in rows(benchmark.table)
+        if row.benchmark == benchmark.name and row.in_paper
+    ]
     return list(dict.fromkeys(found))
 
 

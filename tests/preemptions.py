@@ -138,7 +138,10 @@ class Order:
         """Take one more event in, after those that have happened, each with its own past."""
         thread = self.numbers[event.thread]
         past = list(self.spawned[thread])
-        for other, others_past in happened:
+        for other, others_past in reversed(happened):
+            number = self.numbers[other.thread]
+            if past[number] >= others_past[number]:
+                continue  # in the past of one that was seen before
             joined = event.kind == JOIN and event.choice == other.thread
             if joined or dependent(event, other):
                 past = [max(pair) for pair in zip(past, others_past, strict=True)]

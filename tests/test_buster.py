@@ -18,6 +18,7 @@ from tests.preemptions import (
 )
 
 SMALL = 300  # complete executions
+MEDIUM = 1300
 LARGE = 5000
 
 BUSTER_ROWS = [row for name in TABLES if name.startswith("buster-") for row in rows(name)]
@@ -218,7 +219,7 @@ def test_preemptions_of_every_trace(row: PaperRow) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("row", bounded_rows(SMALL + 1, LARGE), ids=str)
+@pytest.mark.parametrize("row", bounded_rows(SMALL + 1, MEDIUM), ids=str)
 def test_preemptions_of_more_traces(row: PaperRow) -> None:
     check_bounds(row, traces_by_order(parse(str(row)).program(), with_blocked=False))
 
