@@ -142,7 +142,7 @@ class Result:
     blocked: int = 0
     redundant: int = 0
     cut: int = 0  # broken off, as they went beyond a bound
-    beyond: int = 0  # of those that are complete or blocked, how many go beyond the bound, too
+    beyond: int = 0  # of the complete ones, how many take more preemptions than the bound
     traces: int | None = None  # how many different ones were met, if executions are sampled
     failures: list[Failure] = field(default_factory=list)
     outcomes: Counter[Any] = field(default_factory=Counter)

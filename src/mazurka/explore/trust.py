@@ -15,7 +15,7 @@ running the program along that sequence; what the run then goes on with is added
 from typing import Final
 
 from mazurka.core.event import Event, conflicts, copy_of
-from mazurka.core.execution import CUT, REDUNDANT, Guide
+from mazurka.core.execution import COMPLETE, CUT, REDUNDANT, Guide
 from mazurka.core.happens_before import (
     HappensBefore,
     happens_before,
@@ -254,7 +254,7 @@ class Trust(Guide):
             return self.search.count()
         if execution.failed and self.search.strict_bound:
             execution.failed = False
-        if not self.is_cut:
+        if execution.status == COMPLETE:
             result.beyond += 1
         failures = len(result.failures)
         goes_on = self.search.count()
