@@ -1,4 +1,4 @@
-"""The command line: ``python -m benchmarks list | run | table | halves``."""
+"""The command line: ``python -m benchmarks list | run | table | bounds | halves``."""
 
 import sys
 from collections import Counter
@@ -8,6 +8,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.bounds import explore_within
+from benchmarks.bounds import render as render_bounds
 from benchmarks.comparison import STYLES, Comparison, compare, render, why_skipped
 from benchmarks.halves import explore_in_halves
 from benchmarks.measure import Measurement, measure
@@ -121,6 +123,31 @@ def table(name: str, algorithms: tuple[str, ...], max_executions: int) -> None:
     console.print(render(name, comparisons))
     print_exceptions(console, comparisons)
     if any(comparison.status in ("DIFFERS", "FAILED") for comparison in comparisons):
+        sys.exit(1)
+
+
+@main.command()
+@click.argument("name", type=click.Choice([name for name in TABLES if name.startswith("buster")]))
+@click.option("--most", type=click.IntRange(min=0), default=3, show_default=True, help="Bounds.")
+@click.option(
+    "--max-executions",
+    type=click.IntRange(min=1),
+    default=5_000,
+    show_default=True,
+    help="End each search after so many.",
+)
+def bounds(name: str, most: int, max_executions: int) -> None:
+    """Explore the programs of a table with bounds on preemptions; exit code 1 when a number of
+    executions differs from the exact one."""
+    console = open_console()
+    found = []
+    for row in rows(name):
+        if why_skipped(row, name, sys.maxsize) == "" and row.by_bound:
+            for bound in range(most + 1):
+                with console.status(f"running {row} with a bound of {bound}"):
+                    found.append(explore_within(row, bound, max_executions))
+    console.print(render_bounds(name, found))
+    if any(bounded.difference for bounded in found):
         sys.exit(1)
 
 

@@ -81,7 +81,8 @@ class PaperRow:
 
     What is expected is the same, unless the table has columns for it: the tool of a paper may also
     count executions that do not exist here, such as failed attempts to take a lock. ``by_bound``
-    has the complete executions with at most 0, 1, 2, ... preemptions, as far as they are known;
+    has the complete executions with at most 0, 1, 2, ... preemptions, as far as they are known, and
+    ``paper_by_bound`` those that the paper's tool explored, some of which may take more;
     ``least_preemptions`` is how many a violation of the program's checks takes.
     """
 
@@ -97,6 +98,7 @@ class PaperRow:
     expected_violating: int | None
     expected_verdict: str  # empty where it is not said
     by_bound: tuple[int, ...]
+    paper_by_bound: tuple[str, ...]
     least_preemptions: int | None
     seconds: float | None
     memory_mb: float | None
@@ -147,6 +149,7 @@ def read_row(table: PaperTable, cells: dict[str, str]) -> PaperRow:
         expected_violating=whole(cells.get("violating")),
         expected_verdict=cells.get("expected_verdict", ""),
         by_bound=tuple(int(count) for count in cells.get("by_bound", "").split()),
+        paper_by_bound=tuple(cells.get("paper_by_bound", "").split()),
         least_preemptions=whole(cells.get("least_preemptions")),
         seconds=number(cells.get("time_s")),
         memory_mb=number(cells.get("memory_mb")),

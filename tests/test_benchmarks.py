@@ -48,7 +48,7 @@ def flat(counts: dict[str, dict[str, int]]) -> list[tuple[str, int]]:
     ]
 
 
-OPTIMAL = ["optimal", "pop"]
+OPTIMAL = ["optimal", "pop", "trust"]
 
 
 def run_optimal(name: str, algorithm: str, independent_adds: bool = True) -> Measurement:

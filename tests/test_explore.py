@@ -278,7 +278,10 @@ def test_progress_is_told() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"algorithm": "best"}, "no algorithm 'best'; choose one of pop, optimal, trust, source, naive"),
+        (
+            {"algorithm": "best"},
+            "no algorithm 'best'; choose one of pop, optimal, trust, source, naive",
+        ),
         ({"granularity": "line"}, "no granularity 'line'; choose one of access, sync"),
         ({"max_executions": 0}, "max_executions must be a whole number, at least 1"),
         ({"max_executions": 2.5}, "max_executions must be a whole number, at least 1"),
