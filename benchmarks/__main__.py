@@ -1,4 +1,4 @@
-"""The command line: ``python -m benchmarks list | run | table | bounds | halves``."""
+"""The command line: ``python -m benchmarks list | run | table | bounds | gap | halves``."""
 
 import sys
 from collections import Counter
@@ -11,6 +11,8 @@ from rich.table import Table
 from benchmarks.bounds import explore_within
 from benchmarks.bounds import render as render_bounds
 from benchmarks.comparison import STYLES, Comparison, compare, render, why_skipped
+from benchmarks.gap import gaps
+from benchmarks.gap import render as render_gaps
 from benchmarks.halves import explore_in_halves
 from benchmarks.measure import Measurement, measure
 from benchmarks.paper import TABLES, measured_parameters, rows
@@ -148,6 +150,20 @@ def bounds(name: str, most: int, max_executions: int) -> None:
                     found.append(explore_within(row, bound, max_executions))
     console.print(render_bounds(name, found))
     if any(bounded.difference for bounded in found):
+        sys.exit(1)
+
+
+@main.command()
+@max_executions_option
+def gap(max_executions: int) -> None:
+    """Explore the programs of Table 1 of the concolic paper with symbolic inputs, and with every
+    value of them from {0, 1, 2}; exit code 1 when the latter gives another number of executions
+    than the paper's."""
+    console = open_console()
+    with console.status("running"):
+        found = gaps(max_executions)
+    console.print(render_gaps(found, max_executions))
+    if any(gap.differs for gap in found):
         sys.exit(1)
 
 

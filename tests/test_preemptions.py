@@ -173,7 +173,8 @@ def test_threads_that_wait_may_take_more_than_the_slack() -> None:
                 y.store(step)
 
         children = [spawn(reader), spawn(giver), spawn(x.store, 1)]
-        return [child.join() for child in children][0]
+        first, *_ = [child.join() for child in children]
+        return first
 
     result = mazurka.explore(program, preemptions=0, instrument=None)
     assert set(result.outcomes) == {0, 1}
