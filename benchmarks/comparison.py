@@ -36,11 +36,15 @@ def why_skipped(row: PaperRow, table_name: str, budget: int) -> str:
     benchmark = BENCHMARKS.get(row.benchmark)
     if benchmark is None or benchmark.table != table_name:
         return "no program for it yet"
-    if row.expected_executions is None:
+    if row.expected_complete is None:
         return "there is no count to expect"
-    if row.expected_executions > budget:
-        return f"over the budget of {budget} executions"
+    if row.expected_complete + (row.expected_blocked or 0) > budget:
+        return over(budget)
     return ""
+
+
+def over(budget: int) -> str:
+    return f"over the budget of {budget} executions"
 
 
 def compare(row: PaperRow, algorithm: str, budget: int) -> Comparison:
@@ -49,6 +53,8 @@ def compare(row: PaperRow, algorithm: str, budget: int) -> Comparison:
         measured = measure_apart(row, algorithm, budget)
     except RunFailed as failure:
         return Comparison(row, algorithm, "FAILED", str(failure))
+    if measured.verdict == "incomplete" and row.expected_blocked is None:
+        return Comparison(row, algorithm, "skipped", over(budget))
     reason = difference(row, measured)
     return Comparison(row, algorithm, "DIFFERS" if reason else "match", reason, measured)
 
@@ -56,12 +62,17 @@ def compare(row: PaperRow, algorithm: str, budget: int) -> Comparison:
 def difference(row: PaperRow, measured: Measurement) -> str:
     """What differs from what is to be expected; empty when nothing does."""
     complete, blocked = row.expected_complete, row.expected_blocked
+    if blocked is None:  # it is not known how many there are
+        blocked = measured.blocked
     if (measured.complete, measured.blocked) != (complete, blocked):
         return f"{measured.complete}+{measured.blocked} instead of {complete}+{blocked}"
+    violating = row.expected_violating
+    if violating is not None and measured.violating != violating:
+        return f"violating executions: {measured.violating} instead of {violating}"
     if measured.algorithm in OPTIMAL and measured.redundant:
         return f"redundant executions: {measured.redundant}"
     # An await that blocks for ever is a failure here, so a paper's blocked executions may fail.
-    expected = row.expected_verdict or ("verified failed" if blocked else "verified")
+    expected = row.expected_verdict or ("verified failed" if row.expected_blocked else "verified")
     if measured.verdict not in expected.split():
         return f"the verdict is {measured.verdict}"
     return ""
@@ -78,6 +89,8 @@ def render(table_name: str, comparisons: list[Comparison]) -> Table:
     for heading in ("paper", *expected, "ours"):
         table.add_column(f"{heading}\nexecutions", justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
+    if counts_violations(table_name):
+        table.add_column("violating", justify="right", no_wrap=True)
     paper = ["paper\nredundant"] if has_redundant(table_name) else []
     for heading in (*paper, "redundant", "CPU s", "peak MB", "paper\ns", "paper\nMB"):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -88,6 +101,10 @@ def render(table_name: str, comparisons: list[Comparison]) -> Table:
 
 def has_settings(table_name: str) -> bool:
     return len(TABLES[table_name].independent_adds) > 1
+
+
+def counts_violations(table_name: str) -> bool:
+    return any(row.expected_violating is not None for row in rows(table_name))
 
 
 def expects_other(table_name: str) -> bool:
@@ -102,10 +119,11 @@ def has_redundant(table_name: str) -> bool:
 
 def cells(table_name: str, comparison: Comparison) -> list[str]:
     row, status, measured = comparison.row, comparison.status, comparison.measured
-    ours = ["", "", "", ""]
+    ours = ["", "", "", "", ""]
     if measured is not None:
         ours = [
             counts(measured.complete, measured.blocked),
+            "" if measured.violating is None else str(measured.violating),
             str(measured.redundant),
             f"{measured.cpu_seconds:.2f}",
             f"{measured.peak_rss_mb:.0f}",
@@ -117,7 +135,7 @@ def cells(table_name: str, comparison: Comparison) -> list[str]:
         str(row),
         *([row.setting] if has_settings(table_name) else []),
         comparison.algorithm,
-        counts(row.complete, row.blocked),
+        counts(row.complete, row.blocked) if row.in_paper else "",
         *(
             [counts(row.expected_complete, row.expected_blocked)]
             if expects_other(table_name)
@@ -125,8 +143,9 @@ def cells(table_name: str, comparison: Comparison) -> list[str]:
         ),
         ours[0],
         f"[{STYLES[status]}]{status}[/]",
+        *(ours[1:2] if counts_violations(table_name) else []),
         *(redundant if has_redundant(table_name) else []),
-        *ours[1:],
+        *ours[2:],
         *(figure(value) for value in cost),
     ]
 

@@ -1,7 +1,7 @@
 """Programs of "Optimal Concolic Dynamic Partial Order Reduction": the small ones of its text, the
 synthetic ones of Tables 1 and 2, and those of SV-COMP in Table 9.
 
-What a lock protects is plain data here, which Mazurka does not see. ``symbolic_int`` stands for an
+What a lock protects is plain data here, which Mazurka does not see. ``an_input`` stands for an
 input. A lock that is held makes others wait, while the paper's tool has a blocked execution for
 every attempt to take it: only the complete executions are the same, and the real deadlocks.
 """
@@ -10,8 +10,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from benchmarks.inputs import an_input
 from benchmarks.pop import fibonacci
-from mazurka import Atomic, Lock, assume, spawn, symbolic_int
+from mazurka import Atomic, Lock, assume, spawn
 
 if TYPE_CHECKING:
     from mazurka.symbolic.values import SymbolicInt
@@ -106,7 +107,7 @@ def written_input() -> Program:
         def check() -> None:
             bool(y.load() == 42)
 
-        run_all(lambda: x.store(1), lambda: y.store(symbolic_int()), check, x.load)
+        run_all(lambda: x.store(1), lambda: y.store(an_input()), check, x.load)
 
     return program
 
@@ -119,7 +120,7 @@ def checked_input() -> Program:
 
         def check() -> None:
             a = x.load()
-            other = bool(symbolic_int() != 42)  # asked whatever was read
+            other = bool(an_input() != 42)  # asked whatever was read
             assert a == 0 or other
 
         run_all(check, lambda: x.store(1))
@@ -132,7 +133,7 @@ def assumed_input() -> Program:
 
     def program() -> None:
         x = Atomic(0)
-        a = symbolic_int()
+        a = an_input()
 
         def branch() -> None:
             if a > 0:
@@ -149,7 +150,7 @@ def symbolic_pushes(pushes: int) -> Program:
     """Threads stamp elements with symbolic times; then the youngest element is looked for."""
 
     def program() -> None:
-        youngest(pushes, symbolic_int)
+        youngest(pushes, an_input)
 
     return program
 
@@ -198,7 +199,7 @@ class CheckedQueue:
 
     def put(self, position: int) -> None:
         """Put an input into the queue and into the record."""
-        element = symbolic_int()
+        element = an_input()
         self.elements[self.tail] = element
         self.tail = (self.tail + 1) % len(self.elements)
         self.record[position] = element
@@ -367,7 +368,7 @@ def sv_stack_2(size: int) -> Program:
 
 def push_small(stack: list["SymbolicInt"], size: int) -> None:
     """Push an input, which is smaller than the stack, if that is not full."""
-    element = symbolic_int(hi=size - 1)
+    element = an_input(hi=size - 1)
     if len(stack) != size:
         stack.append(element)
 
@@ -386,7 +387,7 @@ def count_by_parity(threads: int, locks: list[Lock]) -> None:
     counters = [0, 0]
 
     def change(amount: int) -> None:
-        parity = 0 if symbolic_int() % 2 == 0 else 1
+        parity = 0 if an_input() % 2 == 0 else 1
         with locks[parity]:
             counters[parity] += amount
 

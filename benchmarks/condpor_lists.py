@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from benchmarks.condpor import Program, Unshared, run_each
-from mazurka import Atomic, Lock, symbolic_int
+from benchmarks.inputs import an_input
+from mazurka import Atomic, Lock
 
 if TYPE_CHECKING:
     from mazurka.symbolic.values import SymbolicInt
@@ -175,4 +176,4 @@ def list_program(
 
 def distinct_keys(count: int) -> list["SymbolicInt"]:
     """Keys that come in any order, but differ: every one leaves another remainder."""
-    return [symbolic_int() * count + remainder for remainder in range(count)]
+    return [an_input() * count + remainder for remainder in range(count)]

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from benchmarks.condpor import Counter, Exclusive, Program, Unshared, run_each
-from mazurka import Atomic, Lock, symbolic_int
+from benchmarks.inputs import an_input
+from mazurka import Atomic, Lock
 
 if TYPE_CHECKING:
     from mazurka.symbolic.values import SymbolicInt
@@ -159,7 +160,7 @@ def lp_queue(inserters: int, removers: int = 0) -> Program:
     def program() -> None:
         bins: list[list[int]] = [[] for _ in range(inserters)]
         locks = [Lock() for _ in bins]
-        priorities = [symbolic_int(lo=0, hi=inserters - 1) for _ in bins]
+        priorities = [an_input(lo=0, hi=inserters - 1) for _ in bins]
 
         def insert(index: int) -> None:
             priority = position(priorities[index], inserters)
@@ -273,7 +274,7 @@ def eb_stack(inserters: int, removers: int = 0) -> Program:
         exchangers = [Exchanger() for _ in range(inserters)]
 
         def visit(value: MaybeNode) -> None:
-            place = symbolic_int(lo=0, hi=inserters - 1)
+            place = an_input(lo=0, hi=inserters - 1)
             exchangers[position(place, inserters)].visit(value)
 
         def push(node: int) -> None:
@@ -303,7 +304,7 @@ class Stamps:
 
 
 def symbolic_stamps() -> Stamps:
-    return Stamps(lambda: symbolic_int(lo=1), operator.lt, -1, lambda: Unshared(None))
+    return Stamps(lambda: an_input(lo=1), operator.lt, -1, lambda: Unshared(None))
 
 
 def atomic_stamps() -> Stamps:

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import mazurka
+from benchmarks.buster import violating
 from benchmarks.paper import PaperRow, paper_executions
 from benchmarks.registry import Instance
 
@@ -44,6 +45,7 @@ class Measurement:
     blocked: int
     redundant: int
     unfolding: int | None
+    violating: int | None  # of the complete ones, if the program counts them
     verdict: str
     seconds: float
     cpu_seconds: float
@@ -93,6 +95,7 @@ def measure(
         blocked=result.blocked,
         redundant=result.redundant,
         unfolding=result.unfolding,
+        violating=violating(result.outcomes) if instance.benchmark.counts_violations else None,
         verdict=result.verdict,
         seconds=round(time.perf_counter() - wall_start, 4),
         cpu_seconds=round(cpu_seconds, 4),

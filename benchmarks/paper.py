@@ -55,6 +55,12 @@ def qpor(part: str, file: str) -> PaperTable:
     return PaperTable(title, file, "configuration", {"optimal": None}, QPOR_TOOLS)
 
 
+def buster(table: str, file: str) -> PaperTable:
+    """A table of the paper on preemption bounding; GenMC is its tool without a bound."""
+    title = f'{table} of "Reconciling Preemption Bounding with DPOR"'
+    return PaperTable(title, file, "tool", {"GenMC": None}, {"trust": "GenMC"})
+
+
 TABLES = {
     "pop-1": PaperTable(
         'Table 1 of "Parsimonious Optimal Dynamic Partial Order Reduction"',
@@ -81,6 +87,9 @@ TABLES = {
     "condpor-9": condpor("Table 9", "condpor_table9.csv"),
     "qpor-1": qpor("Table 1, and its smaller instances, of", "qpor_table1.csv"),
     "qpor-small": qpor("the figures of, and small programs beside,", "qpor_small.csv"),
+    "buster-1": buster("Table 1", "buster_table1.csv"),
+    "buster-3": buster("Table 3", "buster_table3.csv"),
+    "buster-4": buster("Table 4", "buster_table4.csv"),
 }
 
 
@@ -89,19 +98,27 @@ class PaperRow:
     """One program under one setting, with the paper's figures; None where the paper has none.
 
     What is expected is the same, unless the table has columns for it: the tool of a paper may also
-    count executions that do not exist here, such as failed attempts to take a lock.
+    count executions that do not exist here, such as failed attempts to take a lock. ``by_bound``
+    has the complete executions with at most 0, 1, 2, ... preemptions, as far as they are known, and
+    ``paper_by_bound`` those that the paper's tool explored, some of which may take more;
+    ``least_preemptions`` is how many a violation of the program's checks takes.
     """
 
     benchmark: str
     parameter: str
     setting: str
     independent_adds: bool | None
+    in_paper: bool  # or is it a smaller program, of which only the counts to expect are known?
     complete: int | None
     blocked: int | None
     expected_complete: int | None
     expected_blocked: int | None
+    expected_violating: int | None
     expected_verdict: str  # empty where it is not said
     redundant: int | None
+    by_bound: tuple[int, ...]
+    paper_by_bound: tuple[str, ...]
+    least_preemptions: int | None
     seconds: float | None
     memory_mb: float | None
 
@@ -143,12 +160,17 @@ def read_row(table: PaperTable, cells: dict[str, str]) -> PaperRow:
         parameter=cells["parameter"],
         setting=cells[table.column],
         independent_adds=table.independent_adds.get(cells[table.column]),
+        in_paper=any(cells.get(column) for column in ("executions", "complete", "time_s")),
         complete=whole(complete),
         blocked=whole(blocked),
         expected_complete=whole(cells.get("expected_complete", complete)),
         expected_blocked=whole(cells.get("expected_blocked", blocked)),
+        expected_violating=whole(cells.get("violating")),
         expected_verdict=cells.get("expected_verdict", ""),
         redundant=whole(cells.get("redundant")),
+        by_bound=tuple(int(count) for count in cells.get("by_bound", "").split()),
+        paper_by_bound=tuple(cells.get("paper_by_bound", "").split()),
+        least_preemptions=whole(cells.get("least_preemptions")),
         seconds=number(cells.get("time_s")),
         memory_mb=number(cells.get("memory_mb")),
     )
@@ -156,7 +178,8 @@ def read_row(table: PaperTable, cells: dict[str, str]) -> PaperRow:
 
 def paper_row(table_name: str, row: PaperRow, algorithm: str) -> PaperRow | None:
     """The row with what the paper's implementation of an algorithm took for the same program."""
-    tool = TABLES[table_name].tools.get(algorithm, row.setting if algorithm == "optimal" else "")
+    tools = TABLES[table_name].tools or {"optimal": row.setting}
+    tool = tools.get(algorithm, "")
     for other in all_rows(table_name):
         if (other.benchmark, other.parameter, other.setting) == (
             row.benchmark,
@@ -179,7 +202,11 @@ def whole(cell: str | None) -> int | None:
 
 def measured_parameters(benchmark: Benchmark) -> list[str]:
     """The parameters for which the paper has figures."""
-    found = (row.parameter for row in rows(benchmark.table) if row.benchmark == benchmark.name)
+    found = [
+        row.parameter
+        for row in rows(benchmark.table)
+        if row.benchmark == benchmark.name and row.in_paper
+    ]
     return list(dict.fromkeys(found))
 
 

@@ -5,7 +5,24 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from benchmarks import awaiting, condpor, condpor_lists, condpor_structures, pop, qpor
+from benchmarks import (
+    awaiting,
+    buster,
+    buster_structures,
+    buster_sv_comp,
+    condpor,
+    condpor_lists,
+    condpor_structures,
+    pop,
+    qpor,
+)
+from benchmarks.buster_structures import (
+    CLIENTS,
+    DglmQueue,
+    MichaelScottQueue,
+    NewStructure,
+    TreiberStack,
+)
 
 Program = Callable[[], object]
 
@@ -36,6 +53,7 @@ class Benchmark:
     table: str  # a key of paper.TABLES
     factory: Callable[..., Program]
     parameters: tuple[Parameter, ...] = ()
+    counts_violations: bool = False  # whether its programs return those of their checks
 
     @property
     def signature(self) -> str:
@@ -149,6 +167,81 @@ QPOR = (
     Benchmark("spat", "qpor-small", qpor.staircase, (THREADS, Parameter("mutexes"))),
 )
 
+
+def buggy(name: str, factory: Callable[..., Program], *parameters: Parameter) -> list[Benchmark]:
+    """A program with checks that it violates, and the same with these violations counted."""
+    return [
+        Benchmark(name, "buster-1", factory, parameters),
+        Benchmark(name + COUNTED, "buster-1", partial(factory, counted=True), parameters, True),
+    ]
+
+
+def clients(name: str, structure: NewStructure, *suffixes: str) -> list[Benchmark]:
+    """A stack or a queue with some of its clients."""
+    return [
+        Benchmark(name + suffix, "buster-3", partial(CLIENTS[suffix], structure), (COUNT,))
+        for suffix in suffixes
+    ]
+
+
+COUNTED = "-counted"
+COUNT = Parameter("count")
+
+PHILOSOPHERS = Parameter("philosophers", least=2)  # one alone has but one fork
+
+BUSTER_BUGGY = (
+    *buggy("account-bad", buster.account_bad),
+    *buggy("bluetooth-driver-bad", buster.bluetooth_driver_bad),
+    *buggy("circular-buffer-bad", buster.circular_buffer_bad, BUFFER_ROUNDS),
+    *buggy("din-phil-sat", buster.din_phil_sat, PHILOSOPHERS),
+    *buggy("din-phil-sat-protected", buster.din_phil_sat_protected, PHILOSOPHERS),
+    *buggy("fsbench-bad", buster.fsbench_bad, THREADS),
+    *buggy("lazy01-bad", buster.lazy01_bad),
+    *buggy("queue-bad", buster.queue_bad, Parameter("size")),
+    *buggy("reorder-bad", buster.reorder_bad, Parameter("setters"), Parameter("checkers")),
+    *buggy("stack-bad", buster.stack_bad, ROUNDS),
+    *buggy("token-ring-bad", buster.token_ring_bad),
+    *buggy("twostage-bad", buster.twostage_bad, Parameter("writers"), Parameter("readers")),
+    *buggy(
+        "wronglock-bad", buster.wronglock_bad, Parameter("first kind"), Parameter("second kind")
+    ),
+    *buggy("sigma-unsafe", buster_sv_comp.sigma_unsafe, Parameter("workers")),
+    *buggy("singleton-unsafe", buster_sv_comp.singleton_unsafe),
+    *buggy("stateful01-unsafe", buster_sv_comp.stateful01_unsafe),
+    *buggy("triangular-unsafe", buster_sv_comp.triangular_unsafe, ROUNDS),
+    *buggy("triangular-joined", buster_sv_comp.triangular_joined, ROUNDS),
+    *buggy("read-write-lock-unsafe", buster_sv_comp.read_write_lock_unsafe),
+    *buggy("read-write-lock-unsafe-protected", buster_sv_comp.read_write_lock_unsafe_protected),
+)
+
+PUSHERS_AND_POPPERS = (Parameter("pushers"), Parameter("poppers", least=0))
+
+BUSTER_SAFE = (
+    Benchmark(
+        "locked-stores",
+        "buster-3",
+        buster_structures.locked_stores,
+        (Parameter("first rounds"), Parameter("second rounds")),
+    ),
+    Benchmark("ttas-lock2", "buster-3", buster_structures.ttas_lock_2, (ROUNDS,)),
+    Benchmark("ttas-lock3", "buster-3", buster_structures.ttas_lock_3, (ROUNDS,)),
+    Benchmark(
+        "ttas-lock-reading", "buster-3", buster_structures.ttas_lock_reading, (THREADS, ROUNDS)
+    ),
+    *clients("bstack", partial(TreiberStack, pruned=True), "", "2", "-opposed"),
+    *clients("ms-queue", partial(MichaelScottQueue, pruned=True), *CLIENTS),
+    *clients("ms-queue-retrying", partial(MichaelScottQueue, pruned=False), *CLIENTS),
+    # The one with the paper's figures does not check the tail.
+    *clients("dglm-queue", partial(DglmQueue, pruned=True, checks_tail=False), "", "2"),
+    *clients("dglm-queue-checked", partial(DglmQueue, pruned=True, checks_tail=True), *CLIENTS),
+    *clients("dglm-queue-retrying", partial(DglmQueue, pruned=False, checks_tail=True), *CLIENTS),
+    Benchmark("treiber", "buster-4", buster_structures.treiber, PUSHERS_AND_POPPERS),
+    Benchmark(
+        "treiber-retrying", "buster-4", buster_structures.treiber_retrying, PUSHERS_AND_POPPERS
+    ),
+    Benchmark("ttas-lock", "buster-4", buster_structures.ttas_lock, (THREADS,)),
+)
+
 BENCHMARKS = {
     benchmark.name: benchmark
     for benchmark in (
@@ -178,6 +271,8 @@ BENCHMARKS = {
         ),
         *CONDPOR,
         *QPOR,
+        *BUSTER_BUGGY,
+        *BUSTER_SAFE,
     )
 }
 

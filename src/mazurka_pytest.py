@@ -112,6 +112,7 @@ CHECK_OPTIONS: dict[str, tuple[Callable[[str], Any], str, str]] = {
     "seed": (any_number, "N", "Which executions are taken at random, if they are."),
     "depth": (whole_number, "N", "How many orderings a failure may take that pct is to find."),
     "k": (number_or_optimal, "K", "With how many events alternatives conflict for qpor."),
+    "preemptions": (str, "K", "Leave out executions with more than K preemptions."),
     "granularity": (
         granularity,
         "NAME",

@@ -48,7 +48,7 @@ def flat(counts: dict[str, dict[str, int]]) -> list[tuple[str, int]]:
     ]
 
 
-OPTIMAL = ["optimal", "pop"]
+OPTIMAL = ["optimal", "pop", "trust"]
 
 
 def run_optimal(name: str, algorithm: str, independent_adds: bool = True) -> Measurement:
@@ -213,3 +213,29 @@ def test_a_difference_is_named() -> None:
     assert difference(row, replace(measured, redundant=1)) == "redundant executions: 1"
     assert difference(row, replace(measured, redundant=1, algorithm="source")) == ""
     assert difference(row, replace(measured, verdict="failed")) == "the verdict is failed"
+
+
+def test_only_what_is_known_is_compared() -> None:
+    row = next(row for row in rows("buster-1") if row.benchmark.startswith("read-write-lock"))
+    measured = run_optimal(str(row), "pop")
+    assert (row.expected_blocked, row.expected_violating) == (None, None)
+    assert difference(row, measured) == ""
+    assert difference(row, replace(measured, blocked=1)) == ""
+    assert difference(row, replace(measured, complete=1, blocked=2)) == "1+2 instead of 220+2"
+    assert difference(row, replace(measured, verdict="failed")) == "the verdict is failed"
+    known = replace(row, expected_violating=7)
+    assert difference(known, measured) == "violating executions: 8 instead of 7"
+
+
+def test_table_skips_rows_that_turn_out_to_be_over_the_budget() -> None:
+    result = invoke("table", "buster-4", "--max-executions", "10")
+    assert result.exit_code == 0
+    assert "skipped: treiber(3,0) GenMC pop: over the budget of 10 executions" in result.output
+    assert "match: 3, skipped: 20" in result.output
+
+
+def test_run_counts_violations() -> None:
+    counted = json.loads(invoke("run", "lazy01-bad-counted", "--json").output)
+    assert (counted["complete"], counted["violating"], counted["verdict"]) == (6, 2, "verified")
+    checked = json.loads(invoke("run", "lazy01-bad", "--json").output)
+    assert (checked["complete"], checked["violating"], checked["verdict"]) == (6, None, "failed")

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from types import MethodType
 from typing import Any, ParamSpec, TypeVar, overload
 
+from mazurka.bounding import algorithm_that_bounds, bounds_of, search_with_bounds
 from mazurka.core.part import WHOLE, Part
 from mazurka.core.result import (
     NONDETERMINISM,
@@ -124,13 +125,16 @@ def explore(
     seed: int = 0,
     depth: int = DEFAULT_DEPTH,
     k: int | str = DEFAULT_K,
+    preemptions: int | str | None = None,
+    strict_bound: bool = False,
 ) -> Result:
     """Run a program once for every behaviour that differs.
 
-    `algorithm`: "pop" or "optimal" (one execution for each trace), "source" (may meet redundant
-    executions) or "naive" (every interleaving). `max_executions` and `time_limit` (seconds) end the
-    search early: the verdict is then "incomplete". `stop_on_failure=False` goes on and collects
-    every failing execution. `independent_adds=False` explores the orders of `Atomic.add`s too.
+    `algorithm`: "pop", "optimal" or "trust" (one execution for each trace), "source" (may meet
+    redundant executions) or "naive" (every interleaving). `max_executions` and `time_limit`
+    (seconds) end the search early: the verdict is then "incomplete". `stop_on_failure=False` goes
+    on and collects every failing execution. `independent_adds=False` explores the orders of
+    `Atomic.add`s too.
     `max_events` is the number of steps after which an execution counts as endless, `step_limit` the
     seconds that a thread may take from one step to the next. What threads do to ordinary objects is
     seen in the code of your project, and in that of the packages named in `instrument`; with
@@ -147,22 +151,33 @@ def explore(
 
     The algorithm "qpor" has fewer redundant executions the larger `k` is, and none with
     `k="optimal"`; but each execution then takes longer to find.
+
+    `preemptions=k` leaves out executions in which threads are preempted more than k times, by the
+    algorithm "trust"; if some were left out, the verdict is "bounded". `preemptions="0.."` begins
+    with none, and goes on with more until there is a failure, or nothing is left out, or a limit is
+    reached. Some executions beyond the bound are met all the same: if they fail, that is told, or
+    not with `strict_bound=True`.
     """
     program = runnable(undecorated(program))
     check_options(program, algorithm, max_executions, time_limit, max_events, step_limit)
     check_choices(granularity, depth)
     goals = conflicts_wanted(k)
+    bounds = bounds_of(preemptions)
+    if bounds is not None:
+        algorithm = algorithm_that_bounds(algorithm)
     samples = algorithm in SAMPLERS
     if samples and max_executions is None and time_limit is None:
         max_executions = SAMPLES
 
     def search() -> tuple[Result, bool]:
+        if bounds is not None:
+            return search_with_bounds(bounds, time_limit, search_by)
         try:
-            return search_by(algorithm)
+            return search_by(algorithm, -1, time_limit)
         except ConditionMet:  # this one takes them, and is as thorough
-            return search_by("trust")
+            return search_by("trust", -1, time_limit)
 
-    def search_by(algorithm: str) -> tuple[Result, bool]:
+    def search_by(algorithm: str, bound: int, time_limit: float | None) -> tuple[Result, bool]:
         result = Result(algorithm=algorithm)
         # Searches that pick from all threads must have them stand before their next steps.
         all_stand = samples or algorithm == "naive"
@@ -175,6 +190,8 @@ def explore(
         search.seed = seed
         search.depth = depth
         search.k = goals
+        search.preemptions = bound
+        search.strict_bound = strict_bound
         return result, run_search(search, ALGORITHMS[algorithm], step_limit)
 
     if instrument is None:
@@ -187,7 +204,7 @@ def explore(
     if result.failures:
         result.verdict = "failed"
     elif everything:
-        result.verdict = "verified"
+        result.verdict = "bounded" if result.bound else "verified"
     return result
 
 

@@ -118,6 +118,17 @@ def number_or_optimal(context: click.Context, parameter: click.Parameter, text: 
     help="With how many events alternatives conflict for qpor, or 'optimal': all.",
 )
 @click.option(
+    "--preemptions",
+    metavar="K",
+    help="Leave out executions with more than K preemptions (algorithm trust); with 0.. those with "
+    "more than 0 at first, then those with more than 1, and so on.",
+)
+@click.option(
+    "--strict-bound",
+    is_flag=True,
+    help="Do not tell failures that take more preemptions than K, though some are met.",
+)
+@click.option(
     "--max-executions", type=click.IntRange(min=1), help="Stop after this many executions."
 )
 @click.option(

@@ -11,6 +11,7 @@ from mazurka.core.result import Failure, NamedStep
 COMPLETE: Final = 0  # every thread ran to its end
 BLOCKED: Final = 1  # some thread can never go on
 REDUNDANT: Final = 2  # only threads in the sleep set could go on: explored before
+CUT: Final = 3  # broken off, as it goes beyond a bound
 
 
 class Guide:
@@ -21,6 +22,7 @@ class Guide:
         self.picks = False  # whether it does that
         self.leftmost = False  # whether the thread with the lowest number goes on, always,
         self.first = -1  # but for the first step, which this one makes if it can
+        self.may_stop = False  # whether it may break off a run
         self.watching = False  # whether any location is to be watched
         self.partners: list[int] = []  # for each thread, one that had better run next to it, or -1
 
@@ -34,6 +36,10 @@ class Guide:
 
     def asleep(self, thread: int, location: int, footprint: Footprint) -> bool:
         """Whether a thread must not access a location that is watched in this way now."""
+        raise NotImplementedError
+
+    def stops(self) -> bool:
+        """Whether the run ends here."""
         raise NotImplementedError
 
     def pick(self, threads: list[int]) -> int:
@@ -97,6 +103,10 @@ class Execution:
 
     def standing(self, thread: int) -> Event:
         """The operation that a thread stands before in the running execution, as it is now."""
+        raise NotImplementedError
+
+    def unfinished(self) -> dict[int, int]:
+        """The threads that have not ended, each with the one that it is about to join, or -1."""
         raise NotImplementedError
 
     def excludes(self, events: list[Event], condition: Event) -> bool:

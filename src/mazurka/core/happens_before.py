@@ -147,3 +147,26 @@ def happens_before(event: Event, later: Event) -> bool:
 def is_or_happens_before(event: Event, other: Event) -> bool:
     """The same for two events of one execution in whatever order."""
     return event.position <= other.position and happens_before(event, other)
+
+
+def knows(clock: list[int], event: Event) -> bool:
+    """Whether a clock knows an event, of whatever thread."""
+    return event.thread < len(clock) and clock[event.thread] >= event.index
+
+
+def include(clock: list[int], event: Event) -> None:
+    """Let a clock know an event and all that happens before it."""
+    join(clock, event.clock)
+    while len(clock) <= event.thread:
+        clock.append(0)
+    if event.index > clock[event.thread]:
+        clock[event.thread] = event.index
+
+
+def join(clock: list[int], other: list[int]) -> None:
+    """Let a clock know what another one knows."""
+    while len(clock) < len(other):
+        clock.append(0)
+    for thread in range(len(other)):
+        if other[thread] > clock[thread]:
+            clock[thread] = other[thread]

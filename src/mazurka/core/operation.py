@@ -143,6 +143,11 @@ def depends_on_value(kind: int) -> bool:
     )
 
 
+def is_steady(kind: int) -> bool:
+    """Whether an operation accesses its location in the same way whatever it finds there."""
+    return not (may_block(kind) or depends_on_value(kind) or kind >= FIRST_ON_PARTS)
+
+
 def mode_when_enabled(kind: int) -> int:
     """How an operation that may block accesses its location once it is enabled."""
     return READ if kind == AWAIT or kind == WAIT else WRITE

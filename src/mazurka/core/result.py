@@ -141,17 +141,20 @@ class Result:
     complete: int = 0
     blocked: int = 0
     redundant: int = 0
+    cut: int = 0  # broken off, as they went beyond a bound
+    beyond: int = 0  # of the complete ones, how many take more preemptions than the bound
     traces: int | None = None  # how many different ones were met, if executions are sampled
     unfolding: int | None = None  # how many events it was given, if the search has one
     failures: list[Failure] = field(default_factory=list)
     outcomes: Counter[Any] = field(default_factory=Counter)
     seconds: float = 0.0
     reason: str = ""  # why the search is incomplete
+    bound: str = ""  # what bounded it, if executions were cut short by that
     warnings: list[str] = field(default_factory=list)  # what was not seen
 
     @property
     def executions(self) -> int:
-        return self.complete + self.blocked + self.redundant
+        return self.complete + self.blocked + self.redundant + self.cut
 
 
 def field_values(instance: Any) -> tuple[Any, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mazurka.core.event import Event
-from mazurka.core.execution import BLOCKED, COMPLETE, Execution
+from mazurka.core.execution import BLOCKED, COMPLETE, CUT, Execution
 from mazurka.core.result import NONDETERMINISM, STUCK, Failure, Result
 
 DEFAULT_DEPTH = 3
@@ -42,6 +42,8 @@ class Search:
         self.seed = 0  # of searches that go by chance
         self.depth = DEFAULT_DEPTH  # how many orderings a failure may take, for `pct`
         self.k = DEFAULT_K  # with how many events an alternative conflicts, for `qpor`
+        self.preemptions = -1  # how many an execution may take; -1: any number
+        self.strict_bound = False  # whether failures that take more do not count
         self.races: set[str] = set()  # the data races that were met
         self.doubt = ""  # why it may have missed something though it ran to its end
 
@@ -105,6 +107,8 @@ class Search:
                 tally(self.outcomes, execution.outcome())
         elif execution.status == BLOCKED:
             result.blocked += 1
+        elif execution.status == CUT:
+            result.cut += 1
         else:
             result.redundant += 1
         if execution.failed and not self.add_failure():

@@ -15,8 +15,14 @@ running the program along that sequence; what the run then goes on with is added
 from typing import Final
 
 from mazurka.core.event import Event, conflicts, copy_of
-from mazurka.core.execution import REDUNDANT, Guide
-from mazurka.core.happens_before import HappensBefore, happens_before
+from mazurka.core.execution import COMPLETE, CUT, REDUNDANT, Guide
+from mazurka.core.happens_before import (
+    HappensBefore,
+    happens_before,
+    include,
+    join,
+    knows,
+)
 from mazurka.core.operation import (
     ADD,
     ALL,
@@ -26,12 +32,12 @@ from mazurka.core.operation import (
     READ,
     WRITE,
     View,
-    depends_on_value,
     footprint,
-    may_block,
+    is_steady,
     outcome,
 )
 from mazurka.core.races import chosen_otherwise, sum_of
+from mazurka.explore.preemptions import Bound
 from mazurka.explore.search import Search
 
 
@@ -90,14 +96,21 @@ class Trust(Guide):
         self.execution = search.execution
         self.order = HappensBefore()
         self.revisits: list[Revisit] = []  # that may still be made
+        self.graph = Graph([], [], [], NO_CLAIMS)  # that is being visited
+        self.bounded = -1  # how many of its events the bound knows; -1: it was not asked yet
+        self.is_cut = False  # whether it is left out
+        self.bound: Bound | None = None
+        if search.preemptions >= 0:
+            self.bound = Bound(self.execution, self.order, search.preemptions)
+            self.may_stop = True
 
     def performed(self, event: Event) -> None:
-        """Nothing is to be done while the program goes on."""
+        """Events are looked at when they are done."""
 
     def explore(self) -> bool:
         """Explore the whole program; False when the search was ended before."""
         self.execution.guide = self
-        graph: Graph | None = Graph([], [], [], NO_CLAIMS)
+        graph: Graph | None = self.graph
         while graph is not None:
             if not self.search.may_run():
                 return False
@@ -105,7 +118,7 @@ class Trust(Guide):
             self.run(graph)
             if not all_hold(graph.claims, graph.events, graph.added):
                 self.execution.status = REDUNDANT
-            if not self.search.count():
+            if not self.count():
                 return False
             self.find_revisits(graph, length)
             graph = self.next_graph()
@@ -118,11 +131,13 @@ class Trust(Guide):
         path = graph.events
         keep = common_prefix(self.execution.events, path)
         self.first = -1 if graph.revisited is None else graph.revisited.thread
-        self.execution.run(keep, path[keep:], [])
-        events = self.execution.events.copy()
+        self.graph = graph
+        self.bounded = -1
+        self.is_cut = False
         self.order.cut(keep)
-        for position in range(keep, len(events)):
-            self.order.extend(events[position])
+        self.execution.run(keep, path[keep:], [])
+        self.extend_order()
+        events = self.execution.events.copy()
         graph.events = events
         latest = max(graph.added, default=-1)
         if graph.revisited is not None:
@@ -136,6 +151,11 @@ class Trust(Guide):
             for position in range(len(events))
             if graph.settled[position] or not is_default(events[position])
         ]
+
+    def extend_order(self) -> None:
+        events = self.execution.events
+        for position in range(len(self.order.events), len(events)):
+            self.order.extend(events[position])
 
     def find_revisits(self, graph: Graph, begin: int) -> None:
         """Find what may be revisited by the events from position `begin` on, and by those that did
@@ -193,6 +213,57 @@ class Trust(Guide):
             if graph is not None:
                 return graph
         return None
+
+    # Preemption bounding
+
+    def stops(self) -> bool:
+        """Whether the graph that is being visited is left out (line 5), with the events that were
+        added last."""
+        bound = self.bound
+        assert bound is not None
+        self.extend_order()
+        events = self.order.events
+        if self.bounded < 0:
+            self.bounded = len(self.graph.events)
+            self.is_cut = not self.begin_bound(bound, events[: self.bounded])
+        while self.bounded < len(events) and not self.is_cut:
+            self.is_cut = not bound.add(events[self.bounded])
+            self.bounded += 1
+        return self.is_cut
+
+    def begin_bound(self, bound: Bound, events: list[Event]) -> bool:
+        settled: list[int] = []
+        for position in range(len(events)):
+            if self.graph.settled[position]:
+                include(settled, events[position])
+        return bound.begin(events, settled)
+
+    def count(self) -> bool:
+        """Count the latest execution; False when the search must end here."""
+        bound = self.bound
+        if bound is None:
+            return self.search.count()
+        execution = self.execution
+        result = self.search.result
+        if execution.status != REDUNDANT:
+            self.is_cut = False  # nothing could be added anyway
+        elif self.is_cut:
+            execution.status = CUT
+        waiting = [] if self.is_cut else execution.waiting
+        if not bound.takes_more(waiting):
+            return self.search.count()
+        if execution.failed and self.search.strict_bound:
+            execution.failed = False
+        if execution.status == COMPLETE:
+            result.beyond += 1
+        failures = len(result.failures)
+        goes_on = self.search.count()
+        for failure in result.failures[failures:]:
+            needed = bound.fewest(waiting)
+            failure.details.append(
+                f"this takes {needed} preemptions, more than the bound of {bound.most}"
+            )
+        return goes_on
 
     # Making a revisit
 
@@ -469,11 +540,6 @@ def depends(one: Event, other: Event) -> bool:
     return one.thread != other.thread and conflicts(one.mode, one.structure, one.part, other)
 
 
-def is_steady(kind: int) -> bool:
-    """Whether an operation accesses its location in the same way whatever it finds there."""
-    return not (may_block(kind) or depends_on_value(kind) or kind >= FIRST_ON_PARTS)
-
-
 def is_default(event: Event) -> bool:
     """Whether an event is the one that comes about if the program goes on by itself."""
     return event.alternatives == 1 or event.choice == 0
@@ -481,27 +547,6 @@ def is_default(event: Event) -> bool:
 
 def is_same(one: Event, other: Event) -> bool:
     return one.thread == other.thread and one.index == other.index
-
-
-def knows(clock: list[int], event: Event) -> bool:
-    return event.thread < len(clock) and clock[event.thread] >= event.index
-
-
-def include(clock: list[int], event: Event) -> None:
-    """Let a clock know an event and all that happens before it."""
-    join(clock, event.clock)
-    while len(clock) <= event.thread:
-        clock.append(0)
-    if event.index > clock[event.thread]:
-        clock[event.thread] = event.index
-
-
-def join(clock: list[int], other: list[int]) -> None:
-    while len(clock) < len(other):
-        clock.append(0)
-    for thread in range(len(other)):
-        if other[thread] > clock[thread]:
-            clock[thread] = other[thread]
 
 
 def common_prefix(events: list[Event], path: list[Event]) -> int:

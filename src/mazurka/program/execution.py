@@ -160,6 +160,13 @@ class PythonExecution(Execution):
     def standing(self, thread: int) -> Event:
         return RUNTIME.standing(RUNTIME.threads[thread])
 
+    def unfinished(self) -> dict[int, int]:
+        return {
+            thread.id: thread.choice if thread.kind == JOIN else -1
+            for thread in RUNTIME.live
+            if not (thread.finished or thread.gave_up)
+        }
+
     def excludes(self, events: list[Event], condition: Event) -> bool:
         return RUNTIME.excludes(events, condition)
 

@@ -706,6 +706,13 @@ class Runtime(Registry):
         return thread
 
     def leftmost_to_step(self, guide: Guide) -> Thread | None:
+        if guide.may_stop:
+            running = self.current
+            self.current = None  # it may call the user's guards
+            stops = guide.stops()
+            self.current = running
+            if stops:
+                return None
         thread = self.leftmost(guide)
         guide.first = -1
         if thread is not None and thread.kind == CHOOSE:

@@ -93,6 +93,8 @@ def summary(result: Result) -> str:
     headline = VERDICTS[result.verdict]
     if result.verdict == "incomplete" and result.reason:
         headline += f" ({result.reason})"
+    if result.verdict == "bounded":
+        headline += f" ({result.bound})"
     if result.verdict == "failed" and result.reason.startswith("stopped after"):
         headline += f", and there may be more ({result.reason})"
     if result.verdict == "verified" and not result.complete:
@@ -108,12 +110,15 @@ def counts(result: Result) -> str:
             ("complete", result.complete),
             ("blocked", result.blocked),
             ("redundant", result.redundant),
+            ("cut at the bound", result.cut),
         )
         if count
     ]
     text = plural(result.executions, "execution")
     if result.complete < result.executions:
         text += f" ({', '.join(sorts)})"
+    if result.beyond:
+        text += f", {result.beyond:,} of which beyond the bound"
     if result.traces is not None:
         text += f" of {plural(result.traces, 'trace')}"
     if result.unfolding is not None:
