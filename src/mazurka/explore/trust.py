@@ -187,16 +187,21 @@ class Trust(Guide):
         if previous is not None:
             include(past, previous)
         accesses: list[Event] = []
+        found: list[Event] = []
         while latest is not None:
             accesses.append(latest)
-            latest = latest.previous_access
-        accesses.reverse()
-        for revisited in accesses:
-            if (
-                not knows(past, revisited)
-                and not graph.settled[revisited.position]
-                and (depends(event, revisited) or not is_steady(event.kind))
+            if knows(past, latest):
+                if latest.mode == WRITE and latest.part == ALL:
+                    break  # all that is earlier happens before it
+            elif not graph.settled[latest.position] and (
+                depends(event, latest) or not is_steady(event.kind)
             ):
+                found.append(latest)
+            latest = latest.previous_access
+        if found:
+            accesses.reverse()
+            found.reverse()
+            for revisited in found:
                 revisit = Revisit(graph, end, event, revisited)
                 revisit.past = past
                 revisit.accesses = accesses
