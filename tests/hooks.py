@@ -54,6 +54,16 @@ def delete_global(cell: GlobalCell) -> None:
 
 
 @hidden
+def enter_loop(line: int, names: tuple[str, ...], sort: int) -> None:
+    return None
+
+
+@hidden
+def again(loop: object) -> bool:
+    return True
+
+
+@hidden
 def closure_cell(function: FunctionType, name: str) -> CellType:
     assert function.__closure__ is not None
     assert function.__code__.co_freevars == (name,)
@@ -112,6 +122,11 @@ PLAIN: dict[str, Callable[..., Any]] = {
     "callee": same,
     "method": getattr,
     "iterate": same,
+    "iterate_in_loop": same,
+    "any_of_new": any,
+    "all_of_new": all,
+    "enter_loop": enter_loop,
+    "again": again,
     "unpack": same,
     "contains": contains,
     "compare": apply,

@@ -129,7 +129,7 @@ def test_time_limit(write: Write) -> None:
 
 def test_max_events(write: Write) -> None:
     write(
-        "endless.py", "from mazurka import Atomic\ndef f():\n  x = Atomic(0)\n  while 1: x.load()"
+        "endless.py", "from mazurka import Atomic\ndef f():\n  x = Atomic(0)\n  while 1: x.add(1)"
     )
     result = run("check", "endless.py::f", "--max-events", "100")
     assert result.exit_code == 1
@@ -138,11 +138,11 @@ def test_max_events(write: Write) -> None:
 
 
 def test_step_limit(write: Write) -> None:
-    write("hangs.py", "def f():\n  while True: pass")
+    write("hangs.py", "def f():\n  n = 0\n  while True: n += 1")
     result = run("check", "hangs.py::f", "--step-limit", "0.1")
     assert result.exit_code == 1
     assert "stuck" in result.stdout
-    assert "hangs.py:2: while True: pass" in result.stdout
+    assert "hangs.py:3: while True: n += 1" in result.stdout
 
 
 def test_all_failures(write: Write) -> None:

@@ -31,6 +31,7 @@ from mazurka.explore.search import Progress, Search
 from mazurka.explore.source import SourceDpor
 from mazurka.program.execution import PythonExecution
 from mazurka.program.guard import guarded
+from mazurka.program.loops import SETTINGS
 from mazurka.program.objects import Misjudged
 from mazurka.program.runtime import RUNTIME
 from mazurka.program.source import COMPILED as COMPILED
@@ -118,6 +119,9 @@ def explore(
     granularity: str = "access",
     seed: int = 0,
     depth: int = DEFAULT_DEPTH,
+    loop_purity: bool = True,
+    awaits: bool = True,
+    unroll: int | None = None,
 ) -> Result:
     """Run a program once for every behaviour that differs.
 
@@ -138,10 +142,16 @@ def explore(
     unless a limit says otherwise, for programs that have too many to run them all. `seed` says
     which; `depth` is how many orderings a failure may take that "pct" is to find. Their verdict is
     "incomplete", unless they meet a failure.
+
+    A thread that goes round in a loop and changes nothing is cut there, and loops that poll become
+    awaits: `loop_purity=False` and `awaits=False` switch that off, but for loops which do nothing
+    but poll. `unroll` bounds the rounds of all other loops that have steps: an execution that goes
+    beyond is blocked, and the verdict is then "bounded".
     """
     program = runnable(undecorated(program))
     check_options(program, algorithm, max_executions, time_limit, max_events, step_limit)
     check_choices(granularity, depth)
+    check_unroll(unroll, instrument)
     samples = algorithm in SAMPLERS
     if samples and max_executions is None and time_limit is None:
         max_executions = SAMPLES
@@ -166,6 +176,7 @@ def explore(
         search.depth = depth
         return result, run_search(search, ALGORITHMS[algorithm], step_limit)
 
+    SETTINGS.begin(loop_purity, awaits, unroll)
     if instrument is None:
         result, everything = search()
     else:
@@ -176,7 +187,7 @@ def explore(
     if result.failures:
         result.verdict = "failed"
     elif everything:
-        result.verdict = "verified"
+        result.verdict = "bounded" if result.bound else "verified"
     return result
 
 
@@ -314,6 +325,15 @@ def check_choices(granularity: str, depth: int) -> None:
         raise MazurkaError(f"there is no granularity {granularity!r}; choose one of {known}")
     if depth < 1:
         raise MazurkaError("depth must be at least 1")
+
+
+def check_unroll(unroll: int | None, instrument: Sequence[str] | None) -> None:
+    if unroll is None:
+        return
+    if type(unroll) is not int or unroll < 1:
+        raise MazurkaError("unroll must be a whole number, at least 1")
+    if instrument is None:
+        raise MazurkaError("unroll needs code that is rewritten: leave out instrument=None")
 
 
 def refuse_unusual(program: object) -> None:
@@ -510,6 +530,11 @@ def replay(
         execution.reset = reset
         return run_schedule(execution, schedule, step_limit)
 
+    SETTINGS.begin(
+        bool(schedule.options.get("loop_purity", True)),
+        bool(schedule.options.get("awaits", True)),
+        schedule.options.get("unroll"),
+    )
     instrument = schedule.options.get("instrument")
     if instrument is None:
         return follow()

@@ -146,6 +146,7 @@ class Result:
     outcomes: Counter[Any] = field(default_factory=Counter)
     seconds: float = 0.0
     reason: str = ""  # why the search is incomplete
+    bound: str = ""  # what bounded it, if executions were cut short by that
     warnings: list[str] = field(default_factory=list)  # what was not seen
 
     @property

@@ -69,6 +69,7 @@ from mazurka.program.fields import (
     store_global,
     store_plainly,
 )
+from mazurka.program.loops import again, enter_loop, iterate_in_loop
 from mazurka.program.objects import (
     ATOMS,
     INDEXED,
@@ -146,6 +147,8 @@ def callee(function: Any) -> Any:
         return function
     if kind is FunctionType:
         return partial(call_opaque, function)
+    if not OBJECTS.is_seen(kind) and not is_known(kind):
+        RUNTIME.note_change()
     return function  # an object with a __call__ of its own
 
 
@@ -282,6 +285,7 @@ def construct(kind: Any, *arguments: Any, **named: Any) -> object:
 
 def callee_for_wrapper(function: Any) -> Any:
     """Special methods of built-in classes, as `super()` and `object` give them."""
+    RUNTIME.note_change()
     plain = PLAIN.get(function.__name__)
     if type(function) is WrapperDescriptorType:
         return plain if plain is not None else function
@@ -390,9 +394,21 @@ def all_true(items: Any) -> bool:
     return all(truth(item) for item in one_by_one(items))
 
 
+def any_of_new(items: Any) -> bool:
+    """The same for a generator expression that nobody else has."""
+    return any(truth(item) for item in items)
+
+
+def all_of_new(items: Any) -> bool:
+    return all(truth(item) for item in items)
+
+
 def one_by_one(items: Any) -> Any:
     """What is in a container now; but nothing is taken from an iterator before it is needed."""
-    return items if isinstance(items, Iterator) else items_of(items)
+    if not isinstance(items, Iterator):
+        return items_of(items)
+    RUNTIME.note_change()
+    return items
 
 
 def add_all(items: Any, *start: Any, **named: Any) -> object:
@@ -408,6 +424,7 @@ def call_showing(function: Callable[..., Any], *arguments: Any, **named: Any) ->
 
 def call_opaque(function: Callable[..., Any], *arguments: Any, **named: Any) -> object:
     """Call something of which nothing is known."""
+    RUNTIME.note_change()
     owner = getattr(function, "__self__", None)
     if owner is not None and OBJECTS.is_opaque(owner):
         if type(function) is MethodType:
@@ -502,6 +519,7 @@ def make_iterator(items: Any, *sentinel: Any) -> object:
 
 def take_next(items: Any, *default: Any) -> object:
     if not RUNTIME.is_elsewhere():
+        RUNTIME.note_change()
         model = STANDARD.steered(items)
         if model is not items:  # to take a number is a step of its own
             return next(model, *default)
@@ -652,6 +670,11 @@ HOOKS: Final[dict[str, Callable[..., object]]] = {
     "operand": operand,
     "text": text,
     "entered": entered,
+    "any_of_new": any_of_new,
+    "all_of_new": all_of_new,
+    "enter_loop": enter_loop,
+    "again": again,
+    "iterate_in_loop": iterate_in_loop,
     "match_class": match_class,
     "match_keys": match_keys,
     "match_mapping": match_mapping,

@@ -8,6 +8,7 @@ from mazurka.core.operation import CHOOSE, JOIN, NONE, UNKNOWN, may_block, mode_
 from mazurka.core.result import Failure, MazurkaError, NamedStep, Schedule
 from mazurka.program.account import account_of, account_of_change, race_to_tell
 from mazurka.program.blocks import are_atomic
+from mazurka.program.loops import SETTINGS, is_stuck
 from mazurka.program.race_detector import Race
 from mazurka.program.runtime import INTERRUPTED, NOTHING, RUNTIME, Stuck
 from mazurka.program.source import place
@@ -33,6 +34,7 @@ class PythonExecution(Execution):
         super().__init__()
         RUNTIME.prepare(program, independent_adds, max_events, record_enabled, watches_races)
         self.events = RUNTIME.events
+        self.spinning: list[int] = []  # the threads that were cut in loops where they wait
         self.setup: Callable[[], object] | None = None  # called before each run
         self.reset: Callable[[], object] | None = None  # and after it
 
@@ -64,20 +66,32 @@ class PythonExecution(Execution):
             raise RUNTIME.interrupt
         self.waiting = []
         self.sleeping = []
+        self.spinning = []
         self.status = COMPLETE
         self.doubt = ""
+        self.bound = ""
         self.race = race_in_words(race_to_tell())
         if RUNTIME.stopped != NOTHING:
             self.status = BLOCKED
             self.failed = True
             return
+        if RUNTIME.out_of_rounds:
+            self.bound = f"unroll={SETTINGS.unroll}"
         assumed = False
         asleep = False
         stuck = False
         for thread in RUNTIME.live:
+            if thread.finished:
+                continue
+            if thread.spin is not None and not is_stuck(thread):
+                assumed = True  # what it waits for may have come
             if thread.gave_up:
-                assumed = True
-            elif not thread.finished:
+                if thread.spin is None:
+                    assumed = True
+                else:
+                    self.spinning.append(thread.id)
+                    stuck = stuck or not thread.daemon
+            else:
                 if RUNTIME.enabled(thread):
                     asleep = True
                     self.sleeping.append(operation_before(thread))

@@ -62,6 +62,7 @@ DIVERGED: Final = 1
 TOO_LONG: Final = 2
 INTERRUPTED: Final = 3
 POLLING: Final = 4
+IN_A_CIRCLE: Final = 5
 
 # What the try operations give when they do not succeed.
 FAILED: Final = object()
@@ -155,6 +156,8 @@ class Runtime(Registry):
         self.pending: list[Thread] = []  # spawned by the thread that steps, but not yet started
         self.recent: Thread | None = None
         self.blocks: list[Block] = []  # those that must be atomic, in this execution
+        self.out_of_rounds = False  # whether a thread came to the bound of a loop
+        self.watched_writes = 0  # to ordinary objects, where these are no steps
         self.running = False  # in the program, or in what it made the runtime call
         self.cancelling = False
         self.stopped = NOTHING
@@ -240,6 +243,8 @@ class Runtime(Registry):
         self.misuse = None
         self.first_failed = None
         self.pending = []
+        self.out_of_rounds = False
+        self.watched_writes = 0
         if self.blocks:
             self.blocks = []
         if self.memory is not None:
@@ -474,6 +479,9 @@ class Runtime(Registry):
         assert thread is not None
         if self.cancelling:
             self.keep_cancelling(thread)
+        if accessed[0] == WRITE:
+            self.watched_writes += 1
+            thread.changes += 1
         watcher.accessed(thread.id, cell, accessed, self.position)
         if watcher.accesses > self.max_events:
             self.stop(POLLING)
@@ -630,6 +638,11 @@ class Runtime(Registry):
             raise MazurkaError("assume works only in a program that Mazurka runs")
         thread.gave_up = True
         self.stand(thread)
+
+    def note_change(self) -> None:
+        """The running thread changes something of its own, which is no step."""
+        if self.current is not None:
+            self.current.changes += 1
 
     # Whose turn it is
 

@@ -87,6 +87,9 @@ class Thread:
         self.numbered = 0  # and so many objects of its own have got an id
         self.finished = False
         self.gave_up = False  # an assumption failed: blocked for good
+        self.spin: object = None  # the loop that it waits in, if it gave up or awaits for that
+        self.loop: object = None  # the one whose head it came to last
+        self.changes = 0  # what it did to objects of its own, and more that is no step
         self.result: object = None
         self.exception: BaseException | None = None
         self.cancellations = 0

@@ -151,7 +151,7 @@ def headline(failure: Failure) -> str:
     if failure.kind == DEADLOCK:
         return "deadlock: no thread can go on"
     if failure.kind == LIVELOCK:
-        return "livelock: a thread awaits a value that never comes"
+        return f"livelock: {failure.message}"
     if failure.kind == EXCEPTION:
         return failure.message.replace("\n", "\n    ")
     return textwrap.fill(f"{failure.kind}: {failure.message}", LINE_WIDTH, break_long_words=False)

@@ -12,6 +12,7 @@ from mazurka.rewriting.nodes import (
     DIRECT_CALLS,
     FUNCTION,
     GLOBAL,
+    HOOK,
     at,
     cell_variable,
     compare,
@@ -169,7 +170,7 @@ class ExpressionRewriter(ast.NodeTransformer):
         if self.is_builtin(node.func, {"locals"}) and self.scope.kind is not Kind.CLASS:
             return at(node, function("without_added", node))
         visit = self.condition if self.is_builtin(node.func, {"bool"}) else self.visit
-        node.func = self.called(node.func)
+        node.func = self.called_on_generator(node) or self.called(node.func)
         node.args = [visit(argument) for argument in node.args]
         node.keywords = [self.visit(keyword) for keyword in node.keywords]
         return node
@@ -182,6 +183,15 @@ class ExpressionRewriter(ast.NodeTransformer):
         if self.is_builtin(node, DIRECT_CALLS) or isinstance(node, ast.Attribute):
             return node
         return at(node, hook("callee", self.visit(node)))
+
+    def called_on_generator(self, node: ast.Call) -> ast.expr | None:
+        """For `any` and `all` of a generator expression: nobody else has that."""
+        if len(node.args) != 1 or not isinstance(node.args[0], ast.GeneratorExp) or node.keywords:
+            return None
+        for name in ("any", "all"):
+            if self.is_builtin(node.func, {name}):
+                return at(node.func, ast.Constant(f"{HOOK}{name}_of_new"))
+        return None
 
     def visit_keyword(self, node: ast.keyword) -> ast.keyword:
         node.value = self.visit(node.value) if node.arg is not None else self.unpacked(node.value)
@@ -205,11 +215,11 @@ class ExpressionRewriter(ast.NodeTransformer):
         new = self.visit(node)
         return new if is_fresh(node) else at(node, hook("unpack", new))
 
-    def iterated(self, node: ast.expr) -> ast.expr:
+    def iterated(self, node: ast.expr, by: str = "iterate") -> ast.expr:
         new = self.visit(node)
         if is_fresh(node) or (isinstance(node, ast.Call) and self.is_builtin(node.func, {"range"})):
             return new  # type: ignore[no-any-return]
-        return at(node, hook("iterate", new))
+        return at(node, hook(by, new))
 
     def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.expr:
         node.value = self.iterated(node.value)
