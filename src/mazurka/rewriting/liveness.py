@@ -85,7 +85,9 @@ class Liveness:
         return before_simple(node, after)
 
     def before_while(self, node: ast.While, after: Names, targets: Targets) -> Names:
-        beyond = self.block(node.orelse, after, targets) | targets.on_raise
+        beyond = targets.on_raise
+        if not (isinstance(node.test, ast.Constant) and node.test.value):  # it may end by its test
+            beyond |= self.block(node.orelse, after, targets)
         head = before_expression(node.test, beyond) | targets.on_raise
         while True:
             inside = replace(targets, on_break=after, on_continue=head)
