@@ -11,7 +11,7 @@ from mazurka import Atomic, Lock, spawn
 Program = Callable[[], object]
 
 
-def start(thread_count: int, worker: Callable[[int], None], first: int = 0) -> None:
+def start(thread_count: int, worker: Callable[[int], object], first: int = 0) -> None:
     for me in range(first, first + thread_count):
         spawn(worker, me)
 
@@ -248,7 +248,7 @@ FREE = 0x100000
 
 
 def linuxrwlocks(writers: int, readers: int, both: int) -> Program:
-    """Readers take one from a number, writers all of it, and put it back if there was not enough."""
+    """Readers take one from a number, writers all of it; they put it back if that was not there."""
 
     def program() -> None:
         lock = Atomic(FREE)
@@ -299,7 +299,7 @@ def seqlock(readers: int, writers: int, both: int) -> Program:
         sequence = Atomic(0)
         data = Atomic(0)
 
-        def read(_: int) -> int:
+        def read() -> int:
             while True:
                 while (begin := sequence.load()) % 2 != 0:
                     pass
@@ -314,10 +314,10 @@ def seqlock(readers: int, writers: int, both: int) -> Program:
             sequence.store(sequence.load() + 1)
             mutex.release()
 
-        def read_and_write(me: int) -> None:
-            write(read(me) + 1)
+        def read_and_write(_: int) -> None:
+            write(read() + 1)
 
-        start(readers, read)
+        start(readers, lambda _: read())
         start(writers, write, first=42)
         start(both, read_and_write)
 

@@ -59,6 +59,28 @@ def enter_loop(line: int, names: tuple[str, ...], sort: int) -> None:
 
 
 @hidden
+def awaited_method(thing: Any, name: str, loop: object, condition: object, *facts: object) -> Any:
+    return getattr(thing, name)
+
+
+@hidden
+def awaited_attribute(
+    thing: Any, name: str, loop: object, condition: object, *facts: object
+) -> Any:
+    return getattr(thing, name)
+
+
+@hidden
+def awaited_global(cell: GlobalCell, loop: object, condition: object, *facts: object) -> Any:
+    return load_global(cell)
+
+
+@hidden
+def awaited_closure(cell: CellType, loop: object, condition: object, *facts: object) -> Any:
+    return load_closure(cell)
+
+
+@hidden
 def again(loop: object) -> bool:
     return True
 
@@ -127,6 +149,10 @@ PLAIN: dict[str, Callable[..., Any]] = {
     "all_of_new": all,
     "enter_loop": enter_loop,
     "again": again,
+    "awaited_method": awaited_method,
+    "awaited_attribute": awaited_attribute,
+    "awaited_global": awaited_global,
+    "awaited_closure": awaited_closure,
     "unpack": same,
     "contains": contains,
     "compare": apply,

@@ -177,7 +177,7 @@ def inbox_action(event: Event, name: str) -> str:
 
 def variable_action(event: Event, name: str) -> str:
     """What an event did to an attribute or variable."""
-    if event.kind == LOAD:
+    if event.kind == LOAD or event.kind == AWAIT:
         return f"read {name}: {show_now(event.before)}"
     if event.first is MISSING:
         return f"delete {name}"

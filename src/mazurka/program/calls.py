@@ -27,6 +27,7 @@ from types import (
 )
 from typing import Any, Final, cast
 
+from mazurka.program.awaits import MODELS, Condition, awaiting, until_for
 from mazurka.program.caches import cache_method, call_cached
 from mazurka.program.containers import (
     ReverseIterator,
@@ -53,7 +54,10 @@ from mazurka.program.containers import (
     unpack,
 )
 from mazurka.program.fields import (
+    FIELD,
     STANDARD,
+    ClosureVariable,
+    GlobalVariable,
     closure_cell,
     delete_attribute,
     delete_closure,
@@ -68,8 +72,9 @@ from mazurka.program.fields import (
     store_closure,
     store_global,
     store_plainly,
+    way_to,
 )
-from mazurka.program.loops import again, enter_loop, iterate_in_loop
+from mazurka.program.loops import Loop, again, enter_loop, iterate_in_loop, variables_of
 from mazurka.program.objects import (
     ATOMS,
     INDEXED,
@@ -318,6 +323,22 @@ def method(thing: Any, name: str) -> Any:
     return callee(load_attribute(thing, name))
 
 
+def awaited_method(
+    thing: Any,
+    name: str,
+    loop: Loop,
+    condition: Condition,
+    names: tuple[str, ...],
+    takes_time: bool,
+) -> Any:
+    """The same in a loop: if the condition holds for what the call gives, the round is in vain."""
+    called = method(thing, name)
+    if RUNTIME.is_elsewhere() or type(thing).__module__ not in MODELS:
+        return called
+    until = until_for(loop, condition, variables_of(names), name, takes_time)
+    return called if until is None else partial(awaiting, until, called)
+
+
 TAKING_CALLBACKS: Final = {"add_done_callback", "callback", "finalize", "push"}
 
 
@@ -329,6 +350,53 @@ def call_with_callback(function: Any, *arguments: Any, **named: Any) -> object:
 
 def callback(argument: Any) -> Any:
     return callee(argument) if type(argument) is BuiltinFunctionType else argument
+
+
+# Variables that a loop waits for
+
+
+def awaited_attribute(
+    thing: object,
+    name: str,
+    loop: Loop,
+    condition: Condition,
+    names: tuple[str, ...],
+    takes_time: bool,
+) -> object:
+    """The value of an attribute, once it is one with which the round is not in vain."""
+    if not RUNTIME.is_elsewhere() and way_to(type(thing), name) == FIELD:
+        until = until_for(loop, condition, variables_of(names), "", takes_time)
+        if until is not None and OBJECTS.is_shared(thing) and RUNTIME.watcher is None:
+            return awaiting(until, load_attribute, thing, name)
+    return load_attribute(thing, name)
+
+
+def awaited_global(
+    variable: GlobalVariable,
+    loop: Loop,
+    condition: Condition,
+    names: tuple[str, ...],
+    takes_time: bool,
+) -> object:
+    if not RUNTIME.is_elsewhere() and RUNTIME.watcher is None:
+        until = until_for(loop, condition, variables_of(names), "", takes_time)
+        if until is not None:
+            return awaiting(until, load_global, variable)
+    return load_global(variable)
+
+
+def awaited_closure(
+    variable: ClosureVariable,
+    loop: Loop,
+    condition: Condition,
+    names: tuple[str, ...],
+    takes_time: bool,
+) -> object:
+    if not RUNTIME.is_elsewhere() and RUNTIME.watcher is None:
+        until = until_for(loop, condition, variables_of(names), "", takes_time)
+        if until is not None:
+            return awaiting(until, load_closure, variable)
+    return load_closure(variable)
 
 
 # Calls of what is not rewritten
@@ -674,6 +742,10 @@ HOOKS: Final[dict[str, Callable[..., object]]] = {
     "all_of_new": all_of_new,
     "enter_loop": enter_loop,
     "again": again,
+    "awaited_method": awaited_method,
+    "awaited_attribute": awaited_attribute,
+    "awaited_global": awaited_global,
+    "awaited_closure": awaited_closure,
     "iterate_in_loop": iterate_in_loop,
     "match_class": match_class,
     "match_keys": match_keys,

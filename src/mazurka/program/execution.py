@@ -8,7 +8,7 @@ from mazurka.core.operation import CHOOSE, JOIN, NONE, UNKNOWN, may_block, mode_
 from mazurka.core.result import Failure, MazurkaError, NamedStep, Schedule
 from mazurka.program.account import account_of, account_of_change, race_to_tell
 from mazurka.program.blocks import are_atomic
-from mazurka.program.loops import SETTINGS, is_stuck
+from mazurka.program.loops import SETTINGS, is_stuck, lets_go
 from mazurka.program.race_detector import Race
 from mazurka.program.runtime import INTERRUPTED, NOTHING, RUNTIME, Stuck
 from mazurka.program.source import place
@@ -34,7 +34,6 @@ class PythonExecution(Execution):
         super().__init__()
         RUNTIME.prepare(program, independent_adds, max_events, record_enabled, watches_races)
         self.events = RUNTIME.events
-        self.spinning: list[int] = []  # the threads that were cut in loops where they wait
         self.setup: Callable[[], object] | None = None  # called before each run
         self.reset: Callable[[], object] | None = None  # and after it
 
@@ -66,7 +65,6 @@ class PythonExecution(Execution):
             raise RUNTIME.interrupt
         self.waiting = []
         self.sleeping = []
-        self.spinning = []
         self.status = COMPLETE
         self.doubt = ""
         self.bound = ""
@@ -80,24 +78,25 @@ class PythonExecution(Execution):
         assumed = False
         asleep = False
         stuck = False
+        spinning: list[Thread] = []
         for thread in RUNTIME.live:
             if thread.finished:
                 continue
-            if thread.spin is not None and not is_stuck(thread):
-                assumed = True  # what it waits for may have come
+            if thread.spin is not None:
+                spinning.append(thread)
+                assumed = assumed or not is_stuck(thread)  # else what it waits for may have come
             if thread.gave_up:
-                if thread.spin is None:
-                    assumed = True
-                else:
-                    self.spinning.append(thread.id)
-                    stuck = stuck or not thread.daemon
+                assumed = assumed or thread.spin is None
+                stuck = stuck or not thread.daemon
+            elif RUNTIME.enabled(thread):
+                asleep = True
+                self.sleeping.append(operation_before(thread))
             else:
-                if RUNTIME.enabled(thread):
-                    asleep = True
-                    self.sleeping.append(operation_before(thread))
-                else:
-                    self.waiting.append(operation_before(thread))
-                    stuck = stuck or not thread.daemon
+                self.waiting.append(operation_before(thread))
+                stuck = stuck or not thread.daemon
+        if spinning and not assumed:
+            waiting = [RUNTIME.threads[event.thread] for event in self.waiting]
+            assumed = any(lets_go(spinning, thread) for thread in waiting)
         self.failed = RUNTIME.first_failed is not None
         if asleep:
             self.status = REDUNDANT

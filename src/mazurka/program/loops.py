@@ -65,7 +65,7 @@ class Visit:
     """A thread at the head of a loop: what counts of its state there."""
 
     def __init__(self, thread: Thread, names: tuple[str, ...]) -> None:
-        self.position = RUNTIME.position  # so many steps had been made
+        self.position = thread.latest  # its steps before were made before this one
         self.values = values_of(names)
         self.changes = thread.changes
         self.clock = thread.clock
@@ -100,6 +100,14 @@ def values_of(names: tuple[str, ...]) -> list[object]:
     return [variables.get(name, MISSING) for name in names]
 
 
+def variables_of(names: tuple[str, ...]) -> dict[str, object]:
+    """The same, by name; those that have no value are left out."""
+    if not names:
+        return {}
+    variables = callers_frame().f_locals
+    return {name: variables[name] for name in names if name in variables}
+
+
 # What rewritten code calls
 
 
@@ -114,7 +122,7 @@ def again(loop: Loop) -> bool:
         return True
     if loop.begin < 0:
         loop.begin_round(thread)
-    elif loop.begin == RUNTIME.position or not has_steps(thread, loop.begin):
+    elif loop.begin == thread.latest:
         if not loop.names and is_endless(thread, loop):
             cut(thread, loop)
     else:
@@ -177,20 +185,13 @@ class Rounds:
         thread = RUNTIME.current
         if thread is not None and not RUNTIME.is_elsewhere() and not RUNTIME.cancelling:
             loop = self.loop
-            if loop.begin >= 0 and has_steps(thread, loop.begin):
+            if 0 <= loop.begin < thread.latest:
                 count_round(loop)
             loop.begin_round(thread)
         return next(self.items)
 
 
 # Purity
-
-
-def has_steps(thread: Thread, begin: int) -> bool:
-    """Whether a thread has performed visible operations since then."""
-    events = RUNTIME.events
-    own = thread.id
-    return any(events[position].thread == own for position in range(begin, RUNTIME.position))
 
 
 def is_pure(thread: Thread, loop: Loop) -> bool:
@@ -207,8 +208,10 @@ def is_pure(thread: Thread, loop: Loop) -> bool:
 
 def time_does_not_matter(thread: Thread, visit: Visit) -> bool:
     """That time has passed is no matter, unless the thread ever looks at a clock."""
-    if thread.clock == visit.clock:
-        return True
+    return thread.clock == visit.clock or ignores_time(thread)
+
+
+def ignores_time(thread: Thread) -> bool:
     if thread.name in SETTINGS.clock_readers:
         return False
     SETTINGS.timeless.add(thread.name)
@@ -321,6 +324,16 @@ def changes_any(event: Event, reads: list[Event]) -> bool:
     return any(dependent(read, event) for read in reads)
 
 
+def lets_go(spinning: list[Thread], waiting: Thread) -> bool:
+    """Whether a thread that waits would find what it waits for in the midst of a round of others:
+    a lock, say, that they have at the heads of their loops and release in between."""
+    return any(
+        event.location == waiting.cell.location and event.mode != READ
+        for thread in spinning
+        for event in steps_of(thread, cast(Loop, thread.spin).begin, RUNTIME.position)
+    )
+
+
 def is_in_last_round(event: Event, position: int) -> bool:
     """Whether a step belongs to the round in which its thread is cut: that changes nothing."""
     loop = RUNTIME.threads[event.thread].spin
@@ -333,6 +346,8 @@ def is_in_last_round(event: Event, position: int) -> bool:
 def look_for_circle(thread: Thread, loop: Loop) -> None:
     """End the execution if all that has happened since the thread was here some rounds ago may
     happen again and again, though every thread has its turns: a livelock."""
+    if RUNTIME.position < RUNTIME.path_end:
+        return  # the search wants to see these steps first
     for visit in loop.visits[-1 - MOST_ROUNDS : -1]:
         if are_same(visit.values, loop.visits[-1].values) and is_circle(thread, visit, loop):
             SETTINGS.circle = visit.position
@@ -345,10 +360,7 @@ def is_circle(thread: Thread, visit: Visit, loop: Loop) -> bool:
         return False
     if RUNTIME.watcher is not None or not is_memory_the_same(visit.position):
         return False
-    return all(
-        other is thread or other.finished or goes_in_circle(other, visit.position)
-        for other in RUNTIME.live
-    )
+    return all(other is thread or goes_in_circle(other, visit.position) for other in RUNTIME.live)
 
 
 def is_memory_the_same(begin: int) -> bool:
@@ -372,8 +384,12 @@ def goes_in_circle(thread: Thread, begin: int) -> bool:
     all the time."""
     if thread.gave_up:
         return False
-    if not has_steps(thread, begin):
+    if thread.latest <= begin:
+        if thread.finished:
+            return True
         return not RUNTIME.enabled(thread) and not is_accessed(thread.cell.location, begin)
+    if thread.finished:
+        return False
     loop = cast(Loop | None, thread.loop)
     if loop is None:
         return False

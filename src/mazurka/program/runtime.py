@@ -54,7 +54,15 @@ from mazurka.core.result import MazurkaError
 from mazurka.program.race_detector import RaceDetector
 from mazurka.program.registry import Registry
 from mazurka.program.source import here, users_frame
-from mazurka.program.thread import NOWHERE, Cell, Thread, do_nothing, itself, none_known
+from mazurka.program.thread import (
+    NOWHERE,
+    Cell,
+    Thread,
+    Until,
+    do_nothing,
+    itself,
+    none_known,
+)
 
 # What stopped a run before its threads did.
 NOTHING: Final = 0
@@ -375,6 +383,8 @@ class Runtime(Registry):
         thread = self.current
         if thread is None or self.position >= self.keep or self.cancelling:
             return None
+        if thread.until is not None:  # it is another operation then
+            return None
         if self.pending and (thread is not self.recent or self.starts_at_once):
             return None
         event = self.events[self.position]
@@ -385,6 +395,7 @@ class Runtime(Registry):
         if event.kind != kind or event.location != cell.location:
             self.diverge(event, thread, kind, cell.location, "")
         self.position += 1
+        thread.latest = self.position
         self.recent = thread
         if self.watcher is not None:
             self.watcher.stepped(event)
@@ -403,10 +414,28 @@ class Runtime(Registry):
         thread.cell = cell
         thread.first = first
         thread.second = second
+        if thread.until is not None:
+            return self.perform_awaiting(thread, thread.until)
         if self.blocks and not self.enabled(thread):
             self.note_waiting(thread)
         self.stand(thread)
         return self.step(thread)
+
+    def perform_awaiting(self, thread: Thread, until: Until) -> object:
+        """Perform an operation in a loop, but wait for what makes the loop end or go on."""
+        kind = thread.kind
+        thread.until = None
+        waits = until.strengthen(thread)
+        if self.blocks and not self.enabled(thread):
+            self.note_waiting(thread)
+        if not waits:
+            self.stand(thread)
+            return self.step(thread)
+        thread.spin = until.loop
+        self.stand(thread)
+        result = self.step(thread)
+        thread.spin = None
+        return until.result(kind, result)
 
     def note_waiting(self, thread: Thread) -> None:
         for block in self.blocks:
@@ -431,6 +460,7 @@ class Runtime(Registry):
         cell = thread.cell
         kind = thread.kind
         self.recent = thread
+        thread.latest = position + 1
         if position < self.keep:
             event = self.events[position]
             if event.kind != kind or event.location != cell.location:
@@ -627,6 +657,7 @@ class Runtime(Registry):
         child = self.threads[self.next_child(parent)]
         parent.children += 1
         child.reset(function, arguments, self.epoch)
+        child.latest = self.position
         self.live.append(child)
         self.pending.append(child)
         return child

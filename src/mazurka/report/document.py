@@ -13,6 +13,7 @@ def result_document(program: str, result: Result) -> dict[str, Any]:
         "program": program,
         "verdict": result.verdict,
         "reason": result.reason,
+        "bound": result.bound,
         "algorithm": result.algorithm,
         "executions": result.executions,
         "complete": result.complete,

@@ -91,6 +91,8 @@ def warnings_text(warnings: list[str]) -> str:
 def summary(result: Result) -> str:
     """One line: the verdict, and how much was looked at."""
     headline = VERDICTS[result.verdict]
+    if result.verdict == "bounded":
+        headline += f" ({result.bound})"
     if result.verdict == "incomplete" and result.reason:
         headline += f" ({result.reason})"
     if result.verdict == "failed" and result.reason.startswith("stopped after"):

@@ -2,8 +2,8 @@
 
 import ast
 from collections.abc import Callable, Iterable
-from typing import Any
 
+from mazurka.rewriting.awaits import ForwardConditions
 from mazurka.rewriting.expressions import ExpressionRewriter
 from mazurka.rewriting.liveness import Liveness
 from mazurka.rewriting.loops import sort_of
@@ -15,6 +15,7 @@ from mazurka.rewriting.nodes import (
     at,
     cell_variable,
     clear,
+    constant,
     delete,
     elements_of,
     find_cell,
@@ -67,8 +68,11 @@ class Rewriter(ExpressionRewriter):
             return [self.visit_If(node)]  # type: ignore[arg-type]
         names = tuple(map(self.scope.mangled, self.liveness.assigned_and_live(node)))
         loop = self.temporary()
-        facts: list[Any] = [node.lineno, names, sort_of(node)]
-        entry = at(node, assign(loop, hook("enter_loop", *map(ast.Constant, facts))))
+        conditions = ForwardConditions(node, names, self.is_own, self.is_shared)
+        for operation, condition in conditions.found.items():
+            self.awaited[operation] = load(loop), condition
+        facts = [constant(fact) for fact in (node.lineno, names, sort_of(node))]
+        entry = at(node, assign(loop, hook("enter_loop", *facts)))
         test = self.condition(node.test)
         node.test = at(test, ast.BoolOp(ast.And(), [hook("again", load(loop)), test]))
         node.body, node.orelse = self.block(node.body), self.block(node.orelse)
