@@ -51,7 +51,7 @@ from mazurka.core.result import (
 from mazurka.program import runtime
 from mazurka.program.inbox import Handed, Inbox
 from mazurka.program.life import Life
-from mazurka.program.loops import SETTINGS, Loop
+from mazurka.program.loops import SETTINGS, Loop, found_circle
 from mazurka.program.objects import MISSING, is_memory
 from mazurka.program.race_detector import Access, Race
 from mazurka.program.runtime import RUNTIME
@@ -223,6 +223,8 @@ def account_of(execution: Execution) -> Failure:
         failure = in_a_circle(account)
     elif RUNTIME.first_failed is not None:
         failure = raised(account, RUNTIME.first_failed)
+    elif found_circle() is not None:
+        failure = in_a_circle(account)
     else:
         failure = waiting_for_ever(account)
     return failure
@@ -329,7 +331,9 @@ def account_of_rounds(account: Account, thread: Thread, loop: Loop, steps: list[
 def in_a_circle(account: Account) -> Failure:
     """Threads do the same again and again, and keep each other from getting on with it."""
     details = []
-    events = account.execution.events[SETTINGS.circle :]
+    circle = found_circle()
+    assert circle is not None
+    events = account.execution.events[circle.begin : circle.end]
     for thread in sorted(RUNTIME.live, key=family_order):
         steps = [account.action(event) for event in events if event.thread == thread.id]
         if steps and thread.loop is not None:

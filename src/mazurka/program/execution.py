@@ -8,7 +8,7 @@ from mazurka.core.operation import CHOOSE, JOIN, NONE, UNKNOWN, may_block, mode_
 from mazurka.core.result import Failure, MazurkaError, NamedStep, Schedule
 from mazurka.program.account import account_of, account_of_change, race_to_tell
 from mazurka.program.blocks import are_atomic
-from mazurka.program.loops import SETTINGS, is_stuck, lets_go
+from mazurka.program.loops import SETTINGS, found_circle, is_stuck, lets_go
 from mazurka.program.race_detector import Race
 from mazurka.program.runtime import INTERRUPTED, NOTHING, RUNTIME, Stuck
 from mazurka.program.source import place
@@ -106,7 +106,7 @@ class PythonExecution(Execution):
         elif stuck:
             self.status = BLOCKED
             self.failed = True
-        if self.race is not None:
+        if self.race is not None or (found_circle() is not None and not asleep):
             self.failed = True
         if RUNTIME.blocks and not asleep and not are_atomic(RUNTIME.blocks, self.events):
             self.status = BLOCKED

@@ -38,7 +38,7 @@ class Settings:
         # that have looked at a clock.
         self.timeless: set[str] = set()
         self.clock_readers: set[str] = set()
-        self.circle = 0  # where the circle begins that an execution was in
+        self.circle: Circle | None = None  # the latest that an execution was in
 
     def begin(self, purity: bool, awaits: bool, unroll: int | None) -> None:
         """A check begins."""
@@ -47,6 +47,7 @@ class Settings:
         self.unroll = unroll or 0
         self.timeless = set()
         self.clock_readers = set()
+        self.circle = None
 
 
 SETTINGS: Final = Settings()
@@ -344,14 +345,32 @@ def is_in_last_round(event: Event, position: int) -> bool:
 
 
 def look_for_circle(thread: Thread, loop: Loop) -> None:
-    """End the execution if all that has happened since the thread was here some rounds ago may
-    happen again and again, though every thread has its turns: a livelock."""
-    if RUNTIME.position < RUNTIME.path_end:
-        return  # the search wants to see these steps first
+    """Find out if all that has happened since the thread was here some rounds ago may happen again
+    and again, though every thread has its turns: a livelock. The execution ends there, unless the
+    search has asked for more steps."""
+    if found_circle() is not None:
+        return
     for visit in loop.visits[-1 - MOST_ROUNDS : -1]:
         if are_same(visit.values, loop.visits[-1].values) and is_circle(thread, visit, loop):
-            SETTINGS.circle = visit.position
-            RUNTIME.stop(IN_A_CIRCLE)
+            SETTINGS.circle = Circle(visit.position, RUNTIME.position)
+            if RUNTIME.position >= RUNTIME.path_end:
+                RUNTIME.stop(IN_A_CIRCLE)
+            return
+
+
+class Circle:
+    """Steps of an execution after which everything is as it was before."""
+
+    def __init__(self, begin: int, end: int) -> None:
+        self.begin = begin
+        self.end = end
+        self.epoch = RUNTIME.epoch  # the execution
+
+
+def found_circle() -> Circle | None:
+    """The circle in this execution."""
+    circle = SETTINGS.circle
+    return circle if circle is not None and circle.epoch == RUNTIME.epoch else None
 
 
 def is_circle(thread: Thread, visit: Visit, loop: Loop) -> bool:
