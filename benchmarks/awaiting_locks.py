@@ -291,7 +291,7 @@ def linuxrwlocks(writers: int, readers: int, both: int) -> Program:
     return program
 
 
-def seqlock(readers: int, writers: int, both: int) -> Program:
+def seqlock(writers: int, readers: int, both: int) -> Program:
     """Readers look at a sequence number before and after, and try again if it has changed."""
 
     def program() -> None:

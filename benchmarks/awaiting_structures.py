@@ -1,7 +1,8 @@
 """The data structures of "Awaiting for Godot", with the loops that they wait in as they are."""
 
+from benchmarks.awaiting import numbered_comparators
 from benchmarks.awaiting_locks import Program, start
-from mazurka import Atomic, assume
+from mazurka import Atomic, assume, spawn
 
 
 def mpmc_queue(writers: int, readers: int, both: int) -> Program:
@@ -37,6 +38,59 @@ def mpmc_queue(writers: int, readers: int, both: int) -> Program:
                 if found == value:
                     break
                 value = found
+            while writes_done.load() & 0xFFFF != writes:
+                pass
+            return reads % size
+
+        def put(_: int) -> None:
+            write_begin()
+            writes_done.add(1)
+
+        def drain(_: int) -> None:
+            while read_begin() is not None:
+                reads_done.add(1)
+
+        def put_and_drain(me: int) -> None:
+            put(me)
+            drain(me)
+
+        put(0)
+        start(writers, put)
+        start(readers, drain)
+        start(both, put_and_drain)
+
+    return program
+
+
+def mpmc_queue_reload(writers: int, readers: int, both: int) -> Program:
+    """The same queue, but whoever comes too late loads the word again: such a round is pure."""
+    size = 4
+
+    def program() -> None:
+        begun = Atomic(0)  # low half: writes, high half: reads
+        reads_done = Atomic(0)
+        writes_done = Atomic(0)
+
+        def write_begin() -> int | None:
+            while True:
+                value = begun.load()
+                reads, writes = value >> 16, value & 0xFFFF
+                if writes == reads + size:
+                    return None
+                if begun.compare_exchange(value, value + 1):
+                    break
+            while reads_done.load() & 0xFFFF != reads:
+                pass
+            return writes % size
+
+        def read_begin() -> int | None:
+            while True:
+                value = begun.load()
+                reads, writes = value >> 16, value & 0xFFFF
+                if writes == reads:
+                    return None
+                if begun.compare_exchange(value, value + 0x10000):
+                    break
             while writes_done.load() & 0xFFFF != writes:
                 pass
             return reads % size
@@ -206,5 +260,38 @@ def safestack(*operations: int) -> Program:
                     push(element)
 
         start(len(operations), worker)
+
+    return program
+
+
+def sortnet(thread_count: int) -> Program:
+    """The sorting network, whose threads poll the generations of the elements."""
+    element_count = 2 * thread_count
+    comparators = tuple(numbered_comparators(element_count))
+
+    def program() -> None:
+        x = tuple(Atomic(element_count - place) for place in range(element_count))
+        generations = tuple(Atomic(0) for _ in range(element_count))
+
+        def worker(me: int) -> None:
+            for number in range(me, len(comparators), thread_count):
+                left, right, left_generation, right_generation = comparators[number]
+                left_done, right_done = generations[left], generations[right]
+                while left_done.load() != left_generation:
+                    pass
+                while right_done.load() != right_generation:
+                    pass
+                first, second = x[left].load(), x[right].load()
+                if first > second:
+                    x[left].store(second)
+                    x[right].store(first)
+                left_done.store(left_generation + 1)
+                right_done.store(right_generation + 1)
+
+        handles = [spawn(worker, me) for me in range(thread_count)]
+        for handle in handles:
+            handle.join()
+        values = [element.load() for element in x]
+        assert values == sorted(values)
 
     return program

@@ -23,6 +23,7 @@ class PaperTable:
     file: str
     column: str
     independent_adds: dict[str, bool | None]
+    loop_settings: dict[str, dict[str, bool]] = field(default_factory=dict)  # others, by column
     tools: dict[str, str] = field(default_factory=dict)
 
 
@@ -45,7 +46,7 @@ TABLES = {
         "pop_table1.csv",
         "tool",
         {"Optimal": None},
-        {"optimal": "Optimal", "pop": "POP"},
+        tools={"optimal": "Optimal", "pop": "POP"},
     ),
     "awaiting-1": PaperTable(
         'Table I of "Awaiting for Godot"', "awaiting_table1.csv", "configuration", AWAIT_SETTINGS
@@ -55,6 +56,16 @@ TABLES = {
         "awaiting_figures.csv",
         "configuration",
         AWAIT_SETTINGS,
+    ),
+    "awaiting-loops": PaperTable(
+        'Tables I and II of "Awaiting for Godot", with loops as they are',
+        "awaiting_loops.csv",
+        "configuration",
+        {"baseline": False, "PLP": False, **AWAIT_SETTINGS},
+        {
+            "baseline": {"loop_purity": False, "awaits": False},
+            "PLP": {"awaits": False},
+        },
     ),
     "condpor-text": condpor("the text", "condpor_text.csv", "DPOR"),
     "condpor-2": condpor("Tables 1 and 2", "condpor_table2.csv"),
@@ -83,6 +94,8 @@ class PaperRow:
     expected_complete: int | None
     expected_blocked: int | None
     expected_verdict: str  # empty where it is not said
+    loop_settings: dict[str, bool]
+    unroll: int | None
     seconds: float | None
     memory_mb: float | None
 
@@ -129,6 +142,8 @@ def read_row(table: PaperTable, cells: dict[str, str]) -> PaperRow:
         expected_complete=whole(cells.get("expected_complete", complete)),
         expected_blocked=whole(cells.get("expected_blocked", blocked)),
         expected_verdict=cells.get("expected_verdict", ""),
+        loop_settings=table.loop_settings.get(cells[table.column], {}),
+        unroll=whole(cells.get("unroll")),
         seconds=number(cells.get("time_s")),
         memory_mb=number(cells.get("memory_mb")),
     )
@@ -164,7 +179,10 @@ def measured_parameters(benchmark: Benchmark) -> list[str]:
 
 
 def paper_executions(instance: Instance, independent_adds: bool) -> int | None:
-    """The paper's complete and blocked executions of a program, if it has them."""
+    """The paper's complete and blocked executions of a program, if it has them. (For those that
+    wait in loops, it depends on more than adds.)"""
+    if instance.benchmark.loops:
+        return None
     for row in rows(instance.benchmark.table):
         if (row.benchmark, row.parameter) == (instance.benchmark.name, instance.parameter) and (
             row.independent_adds in (None, independent_adds)

@@ -5,7 +5,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from benchmarks import awaiting, condpor, condpor_lists, condpor_structures, pop
+from benchmarks import (
+    awaiting,
+    awaiting_locks,
+    awaiting_structures,
+    condpor,
+    condpor_lists,
+    condpor_structures,
+    pop,
+)
 
 Program = Callable[[], object]
 
@@ -36,6 +44,7 @@ class Benchmark:
     table: str  # a key of paper.TABLES
     factory: Callable[..., Program]
     parameters: tuple[Parameter, ...] = ()
+    loops: bool = False  # whether it waits in loops, which the search must see
 
     @property
     def signature(self) -> str:
@@ -125,6 +134,30 @@ CONDPOR = (
     Benchmark("Stack-1", "condpor-9", partial(condpor.sv_stack_1, 5)),
 )
 
+# Threads that write, that read, and that do both.
+KINDS = tuple(Parameter(kind, least=0) for kind in ("writers", "readers", "both"))
+OPERATIONS = tuple(Parameter(f"thread-{number}", optional=number > 2) for number in (1, 2, 3))
+
+WAITING = tuple(
+    Benchmark(name, "awaiting-loops", factory, parameters, loops=True)
+    for name, factory, parameters in (
+        ("ttaslock", awaiting_locks.ttaslock, (THREADS,)),
+        ("twalock", awaiting_locks.twalock, (THREADS,)),
+        ("mcslock", awaiting_locks.mcslock, (THREADS,)),
+        ("qspinlock", awaiting_locks.qspinlock, (THREADS,)),
+        ("mutex", awaiting_locks.mutex, (THREADS,)),
+        ("mutex-musl", awaiting_locks.mutex_musl, (THREADS,)),
+        ("rwlocks", awaiting_locks.linuxrwlocks, KINDS),
+        ("seqlock", awaiting_locks.seqlock, KINDS),
+        ("mpmc-queue", awaiting_structures.mpmc_queue, KINDS),
+        ("mpmc-queue-reload", awaiting_structures.mpmc_queue_reload, KINDS),
+        ("treiber-stack", awaiting_structures.treiber_stack, KINDS),
+        ("ms-queue", awaiting_structures.ms_queue, KINDS),
+        ("safestack", awaiting_structures.safestack, OPERATIONS),
+        ("sortnet-loops", awaiting_structures.sortnet, (THREADS,)),
+    )
+)
+
 BENCHMARKS = {
     benchmark.name: benchmark
     for benchmark in (
@@ -153,6 +186,7 @@ BENCHMARKS = {
             tuple(Parameter(name, least=0) for name in ("first", "second", "third")),
         ),
         *CONDPOR,
+        *WAITING,
     )
 }
 
