@@ -594,6 +594,26 @@ def test_threads_that_retry_politely() -> None:
     assert failure.message == "threads go round in loops for ever, and none gets anywhere"
 
 
+def test_threads_that_give_way_to_each_other() -> None:
+    """Each alone would go round for ever as well; but that is not fair."""
+
+    def program() -> None:
+        wishes = (Atomic(0), Atomic(0))
+
+        def enter(mine: Atomic[int], other: Atomic[int]) -> None:
+            while True:
+                mine.store(1)
+                if other.load() == 0:
+                    break
+                mine.store(0)
+            mine.store(0)
+
+        spawn(enter, wishes[0], wishes[1])
+        spawn(enter, wishes[1], wishes[0])
+
+    assert len(livelock_of(program).failures[0].details) == 2
+
+
 def test_a_loop_on_what_nobody_shares() -> None:
     def program() -> None:
         box = Box()

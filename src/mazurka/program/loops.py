@@ -18,7 +18,9 @@ from mazurka.core.operation import (
     NONE,
     READ,
     RELEASE,
+    STORE,
     TRY_ACQUIRE,
+    WRITE,
 )
 from mazurka.program.containers import iterate
 from mazurka.program.objects import ATOMS, MISSING, OBJECTS, is_machinery, shape_of
@@ -102,11 +104,17 @@ def values_of(names: tuple[str, ...]) -> list[object]:
 
 
 def variables_of(names: tuple[str, ...]) -> dict[str, object]:
-    """The same, by name; those that have no value are left out."""
+    """The same, by name, and global ones that nobody changes; those without a value are left
+    out."""
     if not names:
         return {}
-    variables = callers_frame().f_locals
-    return {name: variables[name] for name in names if name in variables}
+    frame = callers_frame()
+    found: dict[str, object] = {}
+    for variables in (frame.f_globals, frame.f_locals):
+        for name in names:
+            if name in variables:
+                found[name] = variables[name]
+    return found
 
 
 # What rewritten code calls
@@ -233,17 +241,24 @@ def note_clock() -> None:
 def leaves_no_trace(thread: Thread, begin: int) -> bool:
     """Whether the steps of a thread since then have changed nothing that others could see."""
     events = RUNTIME.events
-    locks: dict[int, list[int]] = {}  # by location: where it took or released a lock
+    places: dict[int, list[int]] = {}  # by location: where it wrote
     for position in range(begin, RUNTIME.position):
         event = events[position]
-        if event.thread != thread.id or event.mode == READ:
+        if event.thread != thread.id or event.mode == READ or changes_nothing(event):
             continue
-        kind = event.kind
-        if kind == ACQUIRE or kind == TRY_ACQUIRE or kind == RELEASE:
-            locks.setdefault(event.location, []).append(position)
-        elif not changes_nothing(event):
+        if not can_be_undone(event):
             return False
-    return all(is_undone(location, locks[location]) for location in locks)
+        places.setdefault(event.location, []).append(position)
+    return all(is_undone(location, places[location]) for location in places)
+
+
+def can_be_undone(event: Event) -> bool:
+    """Whether the same thread may put back what a step has changed. A loop that does so with
+    anything but a lock is left to `unroll`, if there is a bound, as it is in the paper."""
+    kind = event.kind
+    if kind == ACQUIRE or kind == TRY_ACQUIRE or kind == RELEASE:
+        return True
+    return not SETTINGS.unroll and event.mode == WRITE and STORE <= kind <= FETCH_ADD
 
 
 def changes_nothing(event: Event) -> bool:
@@ -257,17 +272,22 @@ def changes_nothing(event: Event) -> bool:
 
 
 def is_undone(location: int, positions: list[int]) -> bool:
-    """Whether a lock is as it was before its operations at these places of the execution, and no
-    other thread came in between: then nobody can tell that it was taken."""
+    """Whether a location is as it was before the steps at these places of the execution, and no
+    other thread came in between: then nobody can tell that it was changed."""
     events = RUNTIME.events
     first, last = positions[0], positions[-1]
-    if events[first].before != events[last].after:
+    if not same(events[first].before, value_after(events[last])):
         return False
     own = events[first].thread
     return all(
         events[position].thread == own or events[position].location != location
         for position in range(first, last)
     )
+
+
+def value_after(event: Event) -> object:
+    """What a step has left in its location. (Stores that are repeated do not note it.)"""
+    return event.first if event.kind == STORE else event.after
 
 
 def are_same(some: list[object], others: list[object]) -> bool:
@@ -305,7 +325,7 @@ def is_stuck(thread: Thread) -> bool:
     execution in which it looked later: that one tells.
     """
     visit = cast(Loop, thread.spin).visits[-1]
-    if visit.watched_writes != RUNTIME.watched_writes:
+    if visit.watched_writes != RUNTIME.watched_writes or sees_rounds_of_others(thread):
         return False
     events = RUNTIME.events
     reads: list[Event] = []
@@ -313,16 +333,27 @@ def is_stuck(thread: Thread) -> bool:
         event = events[position]
         if event.thread == thread.id:
             reads.append(event)
-        elif changes_any(event, reads) and not is_in_last_round(event, position):
+        elif event.mode == READ or event.mode == NONE or is_in_last_round(event, position):
+            continue
+        elif any(dependent(read, event) for read in reads):
             return False
     return True
 
 
-def changes_any(event: Event, reads: list[Event]) -> bool:
-    """Whether a step may change what some earlier ones have read."""
-    if event.mode == READ or event.mode == NONE:
-        return False
-    return any(dependent(read, event) for read in reads)
+def sees_rounds_of_others(thread: Thread) -> bool:
+    """Whether a thread looks at what another one changes, and changes back, in every round."""
+    reads = [event for event in last_round(thread) if event.mode == READ]
+    return any(
+        event.mode != READ and not changes_nothing(event) and dependent(read, event)
+        for other in RUNTIME.live
+        if other is not thread and other.spin is not None
+        for event in last_round(other)
+        for read in reads
+    )
+
+
+def last_round(thread: Thread) -> list[Event]:
+    return steps_of(thread, cast(Loop, thread.spin).begin, RUNTIME.position)
 
 
 def lets_go(spinning: list[Thread], waiting: Thread) -> bool:
@@ -331,7 +362,7 @@ def lets_go(spinning: list[Thread], waiting: Thread) -> bool:
     return any(
         event.location == waiting.cell.location and event.mode != READ
         for thread in spinning
-        for event in steps_of(thread, cast(Loop, thread.spin).begin, RUNTIME.position)
+        for event in last_round(thread)
     )
 
 
@@ -394,7 +425,7 @@ def is_memory_the_same(begin: int) -> bool:
                 return False
         elif event.mode != READ:
             before.setdefault(event.location, event.before)
-            after[event.location] = event.after
+            after[event.location] = value_after(event)
     return all(same(before[location], after[location]) for location in before)
 
 

@@ -24,7 +24,10 @@ VARIABLES = f"{ADDED}variables"
 READING_METHODS = {"load", "is_set", "locked", "empty", "full", "qsize"}
 TRYING_METHODS = {"exchange", "compare_exchange", "acquire", "wait"}
 TAKING_TIME = {"acquire", "wait"}  # if they are given a timeout
-QUEUE_METHODS = {"get_nowait": "Empty", "put_nowait": "Full"}
+QUEUE_METHODS = {
+    "get_nowait": ("Empty", "queue.Empty"),
+    "put_nowait": ("Full", "queue.Full"),
+}
 
 MOST_BRANCHES = 32
 
@@ -110,7 +113,7 @@ class ForwardConditions:
             and isinstance(call, ast.Call)
             and isinstance(call.func, ast.Attribute)
             and not call.keywords
-            and ast.unparse(handler.type).endswith(QUEUE_METHODS.get(call.func.attr, "?"))
+            and ast.unparse(handler.type) in QUEUE_METHODS.get(call.func.attr, ())
         ):
             self.add(call, lambda: self.after((handler.body, *following), {}))
 
@@ -225,10 +228,8 @@ class ForwardConditions:
     def variable(self, node: ast.Name, values: Values) -> ast.expr:
         if node.id in values:
             return values[node.id]
-        if self.is_shared(node.id):
+        if self.is_shared(node.id) or node.id.startswith("__"):
             raise Visible
-        if not self.is_own(node.id):
-            return node  # a global that nobody changes
         self.names.add(node.id)
         return ast.Subscript(load(VARIABLES), ast.Constant(node.id), ast.Load())
 
@@ -242,11 +243,17 @@ class ForwardConditions:
         new = [self.value(parts[0], values)]
         for part in parts[1:]:
             try:
-                new.append(self.value(part, values))
+                new.append(self.value_if_evaluated(part, values))
             except Visible:
                 new.append(UNKNOWN)
                 break
         return ast.BoolOp(node.op, new) if len(new) > 1 else new[0]
+
+    def value_if_evaluated(self, node: ast.expr, values: Values) -> ast.expr:
+        """The same for a part that may be left out: it must not assign."""
+        if any(isinstance(part, ast.NamedExpr) for part in ast.walk(node)):
+            raise Visible
+        return self.value(node, values)
 
 
 def method_of(operation: ast.expr) -> str:
