@@ -10,7 +10,17 @@ from typing import Any
 
 import pytest
 
-from mazurka import Atomic, MazurkaError, Result, check, explore, replay, spawn
+from mazurka import (
+    Atomic,
+    Condition,
+    Lock,
+    MazurkaError,
+    Result,
+    check,
+    explore,
+    replay,
+    spawn,
+)
 from tests.waiting_programs import WaitingProgram, difference
 
 ALGORITHMS = ["pop", "optimal", "source", "naive"]
@@ -213,6 +223,23 @@ def condition_with_timeout() -> object:
     return box.value
 
 
+def condition_on_a_lock() -> object:
+    """Its wait begins by looking at the lock, which must not become an await."""
+    condition = Condition(Lock())
+    value = Atomic(0)
+
+    def send() -> None:
+        with condition:
+            value.store(42)
+            condition.notify()
+
+    spawn(send)
+    with condition:
+        while value.load() == 0:
+            condition.wait()
+    return value.load()
+
+
 def spinlock() -> object:
     lock, count = Atomic(0), Atomic(0)
 
@@ -262,6 +289,7 @@ CORRECT = [
     looked_at_lock,
     polled_under_a_lock,
     condition_with_timeout,
+    condition_on_a_lock,
     spinlock,
     compare_exchange_loop,
 ]

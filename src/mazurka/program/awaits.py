@@ -48,7 +48,17 @@ WAITING: Final = {
     QUEUE_TRY_GET: QUEUE_GET,
     QUEUE_TRY_PUT: QUEUE_PUT,
 }
-# Modules whose methods do one operation, and nothing else.
+# The operations of methods. One that begins with another operation has more of them.
+OPERATIONS: Final = {
+    "exchange": (EXCHANGE,),
+    "compare_exchange": (COMPARE_EXCHANGE,),
+    "acquire": (TRY_ACQUIRE, SEMAPHORE_TRY_ACQUIRE),
+    "wait": (TIMED_WAIT,),
+    "get_nowait": (QUEUE_TRY_GET,),
+    "put_nowait": (QUEUE_TRY_PUT,),
+}
+READS: Final = (LOAD,)
+# Modules of objects that are known to do so.
 MODELS: Final = ("mazurka.program.atomic", "mazurka.program.sync", "threading", "queue", "_thread")
 
 
@@ -66,6 +76,8 @@ class Unless(Until):
     def strengthen(self, thread: Thread) -> bool:
         """Make the operation that a thread stands before wait; False if it is another sort."""
         kind = thread.kind
+        if kind not in OPERATIONS.get(self.method, READS):
+            return False
         if kind == LOAD or kind == TIMED_WAIT:
             thread.kind = AWAIT
             thread.first = Read(self, thread.cell)
@@ -81,10 +93,8 @@ class Unless(Until):
             thread.kind = AWAIT_EXCHANGE
             thread.first = Equal(thread.first)
             return True
-        if kind in WAITING:
-            thread.kind = WAITING[kind]
-            return True
-        return False
+        thread.kind = WAITING[kind]
+        return True
 
     def result(self, kind: int, result: object) -> object:
         """What the operation gives, now that it has waited."""
