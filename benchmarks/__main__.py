@@ -69,6 +69,9 @@ def list_benchmarks() -> None:
 @click.option("--max-executions", type=click.IntRange(min=1), help="Stop after so many.")
 @click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), help="In seconds.")
 @click.option("--no-independent-adds", is_flag=True, help="Let two adds conflict.")
+@click.option("--no-loop-purity", is_flag=True, help="Do not cut loops that change nothing.")
+@click.option("--no-awaits", is_flag=True, help="Do not make awaits of polling loops.")
+@click.option("--unroll", type=click.IntRange(min=1), help="Rounds of loops.")
 @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON.")
 def run(
     program: str,
@@ -76,6 +79,9 @@ def run(
     max_executions: int | None,
     time_limit: float | None,
     no_independent_adds: bool,
+    no_loop_purity: bool,
+    no_awaits: bool,
+    unroll: int | None,
     as_json: bool,
 ) -> None:
     """Run one program, such as 'fib-bench(4)'."""
@@ -83,7 +89,16 @@ def run(
         instance = parse(program)
     except ValueError as error:
         raise WrongInput(str(error)) from None
-    measured = measure(instance, algorithm, max_executions, time_limit, not no_independent_adds)
+    measured = measure(
+        instance,
+        algorithm,
+        max_executions,
+        time_limit,
+        not no_independent_adds,
+        not no_loop_purity,
+        not no_awaits,
+        unroll,
+    )
     click.echo(measured.to_json() if as_json else summary(str(instance), measured))
 
 

@@ -73,6 +73,8 @@ def difference(row: PaperRow, measured: Measurement) -> str:
         return f"redundant executions: {measured.redundant}"
     # An await that blocks for ever is a failure here, so a paper's blocked executions may fail.
     expected = row.expected_verdict or ("verified failed" if row.expected_blocked else "verified")
+    if row.unroll is not None:
+        expected += " bounded"
     if measured.verdict not in expected.split():
         return f"the verdict is {measured.verdict}"
     return ""

@@ -69,6 +69,9 @@ def measure(
     max_executions: int | None,
     time_limit: float | None,
     independent_adds: bool,
+    loop_purity: bool = True,
+    awaits: bool = True,
+    unroll: int | None = None,
 ) -> Measurement:
     """Explore a program to the end (or a limit), whatever failures it has on the way."""
     wall_start = time.perf_counter()
@@ -82,7 +85,11 @@ def measure(
         stop_on_failure=False,
         independent_adds=independent_adds,
         max_events=MAX_EVENTS,
-        instrument=None,  # these programs say all that they share
+        # Most programs say all that they share; loops show in code that is rewritten only.
+        instrument=() if instance.benchmark.loops else None,
+        loop_purity=loop_purity,
+        awaits=awaits,
+        unroll=unroll,
     )
     cpu_seconds = time.process_time() - cpu_start
     return Measurement(
@@ -121,6 +128,9 @@ def measure_apart(row: PaperRow, algorithm: str, max_executions: int) -> Measure
     command += ["--algorithm", algorithm, "--max-executions", str(most)]
     if row.independent_adds is False:
         command.append("--no-independent-adds")
+    command += [f"--no-{name.replace('_', '-')}" for name in row.loop_settings]
+    if row.unroll is not None:
+        command += ["--unroll", str(row.unroll)]
     finished = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
     if finished.returncode != 0:
         last_words = finished.stderr.strip().splitlines() or ["no message"]

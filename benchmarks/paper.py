@@ -24,6 +24,7 @@ class PaperTable:
     column: str
     independent_adds: dict[str, bool | None]
     tools: dict[str, str] = field(default_factory=dict)
+    loop_settings: dict[str, dict[str, bool]] = field(default_factory=dict)  # others, by column
 
 
 AWAIT_SETTINGS: dict[str, bool | None] = {"PLP+Await": False, "PLP+Await+IFAA": True}
@@ -67,7 +68,7 @@ TABLES = {
         "pop_table1.csv",
         "tool",
         {"Optimal": None},
-        {"optimal": "Optimal", "pop": "POP"},
+        tools={"optimal": "Optimal", "pop": "POP"},
     ),
     "awaiting-1": PaperTable(
         'Table I of "Awaiting for Godot"', "awaiting_table1.csv", "configuration", AWAIT_SETTINGS
@@ -77,6 +78,16 @@ TABLES = {
         "awaiting_figures.csv",
         "configuration",
         AWAIT_SETTINGS,
+    ),
+    "awaiting-loops": PaperTable(
+        'Tables I and II of "Awaiting for Godot", with loops as they are',
+        "awaiting_loops.csv",
+        "configuration",
+        {"baseline": False, "PLP": False, **AWAIT_SETTINGS},
+        {
+            "baseline": {"loop_purity": False, "awaits": False},
+            "PLP": {"awaits": False},
+        },
     ),
     "condpor-text": condpor("the text", "condpor_text.csv", "DPOR"),
     "condpor-2": condpor("Tables 1 and 2", "condpor_table2.csv"),
@@ -119,6 +130,8 @@ class PaperRow:
     by_bound: tuple[int, ...]
     paper_by_bound: tuple[str, ...]
     least_preemptions: int | None
+    loop_settings: dict[str, bool]
+    unroll: int | None
     seconds: float | None
     memory_mb: float | None
 
@@ -171,6 +184,8 @@ def read_row(table: PaperTable, cells: dict[str, str]) -> PaperRow:
         by_bound=tuple(int(count) for count in cells.get("by_bound", "").split()),
         paper_by_bound=tuple(cells.get("paper_by_bound", "").split()),
         least_preemptions=whole(cells.get("least_preemptions")),
+        loop_settings=table.loop_settings.get(cells[table.column], {}),
+        unroll=whole(cells.get("unroll")),
         seconds=number(cells.get("time_s")),
         memory_mb=number(cells.get("memory_mb")),
     )
@@ -211,7 +226,10 @@ def measured_parameters(benchmark: Benchmark) -> list[str]:
 
 
 def paper_executions(instance: Instance, independent_adds: bool) -> int | None:
-    """The paper's complete and blocked executions of a program, if it has them."""
+    """The paper's complete and blocked executions of a program, if it has them. (For those that
+    wait in loops, it depends on more than adds.)"""
+    if instance.benchmark.loops:
+        return None
     for row in rows(instance.benchmark.table):
         if (row.benchmark, row.parameter) == (instance.benchmark.name, instance.parameter) and (
             row.independent_adds in (None, independent_adds)

@@ -7,6 +7,8 @@ from functools import partial
 
 from benchmarks import (
     awaiting,
+    awaiting_locks,
+    awaiting_structures,
     buster,
     buster_structures,
     buster_sv_comp,
@@ -54,6 +56,7 @@ class Benchmark:
     factory: Callable[..., Program]
     parameters: tuple[Parameter, ...] = ()
     counts_violations: bool = False  # whether its programs return those of their checks
+    loops: bool = False  # whether it waits in loops, which the search must see
 
     @property
     def signature(self) -> str:
@@ -242,6 +245,30 @@ BUSTER_SAFE = (
     Benchmark("ttas-lock", "buster-4", buster_structures.ttas_lock, (THREADS,)),
 )
 
+# Threads that write, that read, and that do both.
+KINDS = tuple(Parameter(kind, least=0) for kind in ("writers", "readers", "both"))
+OPERATIONS = tuple(Parameter(f"thread-{number}", optional=number > 2) for number in (1, 2, 3))
+
+WAITING = tuple(
+    Benchmark(name, "awaiting-loops", factory, parameters, loops=True)
+    for name, factory, parameters in (
+        ("ttaslock", awaiting_locks.ttaslock, (THREADS,)),
+        ("twalock", awaiting_locks.twalock, (THREADS,)),
+        ("mcslock", awaiting_locks.mcslock, (THREADS,)),
+        ("qspinlock", awaiting_locks.qspinlock, (THREADS,)),
+        ("mutex", awaiting_locks.mutex, (THREADS,)),
+        ("mutex-musl", awaiting_locks.mutex_musl, (THREADS,)),
+        ("rwlocks", awaiting_locks.linuxrwlocks, KINDS),
+        ("seqlock", awaiting_locks.seqlock, KINDS),
+        ("mpmc-queue", awaiting_structures.mpmc_queue, KINDS),
+        ("mpmc-queue-reload", awaiting_structures.mpmc_queue_reload, KINDS),
+        ("treiber-stack", awaiting_structures.treiber_stack, KINDS),
+        ("ms-queue-loops", awaiting_structures.ms_queue, KINDS),
+        ("safestack", awaiting_structures.safestack, OPERATIONS),
+        ("sortnet-loops", awaiting_structures.sortnet, (THREADS,)),
+    )
+)
+
 BENCHMARKS = {
     benchmark.name: benchmark
     for benchmark in (
@@ -273,6 +300,7 @@ BENCHMARKS = {
         *QPOR,
         *BUSTER_BUGGY,
         *BUSTER_SAFE,
+        *WAITING,
     )
 }
 

@@ -54,6 +54,38 @@ def delete_global(cell: GlobalCell) -> None:
 
 
 @hidden
+def enter_loop(line: int, names: tuple[str, ...], sort: int) -> None:
+    return None
+
+
+@hidden
+def awaited_method(thing: Any, name: str, loop: object, condition: object, *facts: object) -> Any:
+    return getattr(thing, name)
+
+
+@hidden
+def awaited_attribute(
+    thing: Any, name: str, loop: object, condition: object, *facts: object
+) -> Any:
+    return getattr(thing, name)
+
+
+@hidden
+def awaited_global(cell: GlobalCell, loop: object, condition: object, *facts: object) -> Any:
+    return load_global(cell)
+
+
+@hidden
+def awaited_closure(cell: CellType, loop: object, condition: object, *facts: object) -> Any:
+    return load_closure(cell)
+
+
+@hidden
+def again(loop: object) -> bool:
+    return True
+
+
+@hidden
 def closure_cell(function: FunctionType, name: str) -> CellType:
     assert function.__closure__ is not None
     assert function.__code__.co_freevars == (name,)
@@ -112,6 +144,15 @@ PLAIN: dict[str, Callable[..., Any]] = {
     "callee": same,
     "method": getattr,
     "iterate": same,
+    "iterate_in_loop": same,
+    "any_of_new": any,
+    "all_of_new": all,
+    "enter_loop": enter_loop,
+    "again": again,
+    "awaited_method": awaited_method,
+    "awaited_attribute": awaited_attribute,
+    "awaited_global": awaited_global,
+    "awaited_closure": awaited_closure,
     "unpack": same,
     "contains": contains,
     "compare": apply,

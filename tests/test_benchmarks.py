@@ -83,6 +83,44 @@ def test_figures_have_the_known_counts(row: PaperRow, algorithm: str) -> None:
     assert difference(row, measured) == ""
 
 
+LOOPS = [row for row in rows("awaiting-loops") if (row.executions or 0) <= 1000]
+LARGER_LOOPS = [row for row in rows("awaiting-loops") if 1000 < (row.executions or 0) <= 10_000]
+
+
+def run_loops(row: PaperRow, algorithm: str) -> Measurement:
+    return measure(
+        parse(str(row)),
+        algorithm,
+        None,
+        None,
+        bool(row.independent_adds),
+        unroll=row.unroll,
+        **row.loop_settings,
+    )
+
+
+def setting_of(row: PaperRow) -> str:
+    return f"{row} {row.setting} {row.unroll}"
+
+
+@pytest.mark.parametrize("row", LOOPS, ids=setting_of)
+def test_loops_have_the_known_counts(row: PaperRow) -> None:
+    assert difference(row, run_loops(row, "pop")) == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", LARGER_LOOPS, ids=setting_of)
+def test_larger_loops_have_the_known_counts(row: PaperRow) -> None:
+    assert difference(row, run_loops(row, "pop")) == ""
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in LOOPS if (row.executions or 0) <= 50], ids=setting_of
+)
+def test_loops_have_the_same_counts_with_optimal(row: PaperRow) -> None:
+    assert difference(row, run_loops(row, "optimal")) == ""
+
+
 def test_every_benchmark_of_pop_is_there_with_three_parameters_in_the_paper() -> None:
     names = [row.benchmark for row in rows("pop-1")]
     written = [benchmark.name for benchmark in BENCHMARKS.values() if benchmark.table == "pop-1"]

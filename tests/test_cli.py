@@ -129,7 +129,7 @@ def test_time_limit(write: Write) -> None:
 
 def test_max_events(write: Write) -> None:
     write(
-        "endless.py", "from mazurka import Atomic\ndef f():\n  x = Atomic(0)\n  while 1: x.load()"
+        "endless.py", "from mazurka import Atomic\ndef f():\n  x = Atomic(0)\n  while 1: x.add(1)"
     )
     result = run("check", "endless.py::f", "--max-events", "100")
     assert result.exit_code == 1
@@ -137,12 +137,48 @@ def test_max_events(write: Write) -> None:
     assert "70 steps left out" in result.stdout
 
 
+COUNTING = """
+from mazurka import Atomic, spawn
+def count():
+    x = Atomic(0)
+    while x.fetch_add(1) < 5:
+        pass
+def wait():
+    x, y = Atomic(0), Atomic(0)
+    spawn(x.store, 1)
+    while True:
+        while x.load() == 0:
+            pass
+        if y.load() == 0:
+            break
+"""
+
+
+def test_unroll(write: Write) -> None:
+    write("loops.py", COUNTING)
+    result = run("check", "loops.py::count", "--unroll", "3")
+    assert result.exit_code == 0
+    assert "bounded: no execution within the bound fails (unroll=3); 1 execution" in result.stdout
+    document = json.loads(run("check", "loops.py::count", "--unroll", "3", "--json").stdout)
+    assert (document["verdict"], document["bound"]) == ("bounded", "unroll=3")
+    assert "verified" in run("check", "loops.py::count", "--unroll", "6").stdout
+    assert run("check", "loops.py::count", "--unroll", "0").exit_code == 2
+
+
+def test_switches_for_loops(write: Write) -> None:
+    write("loops.py", COUNTING)
+    assert "; 1 execution in" in run("check", "loops.py::wait").stdout
+    for switch in ("--no-awaits", "--no-loop-purity"):
+        result = run("check", "loops.py::wait", switch)
+        assert "2 executions (1 complete, 1 blocked)" in result.stdout
+
+
 def test_step_limit(write: Write) -> None:
-    write("hangs.py", "def f():\n  while True: pass")
+    write("hangs.py", "def f():\n  n = 0\n  while True: n += 1")
     result = run("check", "hangs.py::f", "--step-limit", "0.1")
     assert result.exit_code == 1
     assert "stuck" in result.stdout
-    assert "hangs.py:2: while True: pass" in result.stdout
+    assert "hangs.py:3: while True: n += 1" in result.stdout
 
 
 def test_all_failures(write: Write) -> None:

@@ -295,9 +295,9 @@ def test_a_loop_that_polls_ends_with_an_answer() -> None:
         while not is_ready:
             pass
 
-    failure = explore(program, max_events=1000).failures[0]
-    assert failure.kind == "too long"
-    assert "while not is_ready:" in "".join(failure.details)
+    result = explore(program)
+    assert result.verdict == "verified"
+    assert result.complete == 1
 
 
 def test_a_search_that_was_cut_short_is_no_pass() -> None:

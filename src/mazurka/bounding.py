@@ -24,7 +24,8 @@ def search_with_bounds(
             done.bound += f"; with {bound}, it {result.reason}"
             return done, True
         if result.cut:
-            result.bound = f"at most {plural(bound, 'preemption')}"
+            preemptions = f"at most {plural(bound, 'preemption')}"
+            result.bound = f"{result.bound}, {preemptions}" if result.bound else preemptions
         if result.failures or not everything or not result.cut:
             return result, everything
         done = result

@@ -35,6 +35,7 @@ from mazurka.explore.source import SourceDpor
 from mazurka.explore.trust import Trust
 from mazurka.program.execution import PythonExecution
 from mazurka.program.guard import guarded
+from mazurka.program.loops import SETTINGS
 from mazurka.program.objects import Misjudged
 from mazurka.program.runtime import RUNTIME
 from mazurka.program.source import COMPILED as COMPILED
@@ -127,6 +128,9 @@ def explore(
     k: int | str = DEFAULT_K,
     preemptions: int | str | None = None,
     strict_bound: bool = False,
+    loop_purity: bool = True,
+    awaits: bool = True,
+    unroll: int | None = None,
 ) -> Result:
     """Run a program once for every behaviour that differs.
 
@@ -157,6 +161,11 @@ def explore(
     with none, and goes on with more until there is a failure, or nothing is left out, or a limit is
     reached. Some executions beyond the bound are met all the same: if they fail, that is told, or
     not with `strict_bound=True`.
+
+    A thread that goes round in a loop and changes nothing is cut there, and loops that poll become
+    awaits: `loop_purity=False` and `awaits=False` switch that off, but for loops which do nothing
+    but poll. `unroll` bounds the rounds of all other loops that have steps: an execution that goes
+    beyond is blocked, and the verdict is then "bounded".
     """
     program = runnable(undecorated(program))
     check_options(program, algorithm, max_executions, time_limit, max_events, step_limit)
@@ -165,6 +174,7 @@ def explore(
     bounds = bounds_of(preemptions)
     if bounds is not None:
         algorithm = algorithm_that_bounds(algorithm)
+    check_unroll(unroll, instrument)
     samples = algorithm in SAMPLERS
     if samples and max_executions is None and time_limit is None:
         max_executions = SAMPLES
@@ -194,6 +204,7 @@ def explore(
         search.strict_bound = strict_bound
         return result, run_search(search, ALGORITHMS[algorithm], step_limit)
 
+    SETTINGS.begin(loop_purity, awaits, unroll)
     if instrument is None:
         result, everything = search()
     else:
@@ -351,6 +362,15 @@ def conflicts_wanted(k: int | str) -> int:
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise MazurkaError(f"k must be a whole number, at least 1, or 'optimal', not {k!r}")
     return k
+
+
+def check_unroll(unroll: int | None, instrument: Sequence[str] | None) -> None:
+    if unroll is None:
+        return
+    if type(unroll) is not int or unroll < 1:
+        raise MazurkaError("unroll must be a whole number, at least 1")
+    if instrument is None:
+        raise MazurkaError("unroll needs code that is rewritten: leave out instrument=None")
 
 
 def refuse_unusual(program: object) -> None:
@@ -547,6 +567,11 @@ def replay(
         execution.reset = reset
         return run_schedule(execution, schedule, step_limit)
 
+    SETTINGS.begin(
+        bool(schedule.options.get("loop_purity", True)),
+        bool(schedule.options.get("awaits", True)),
+        schedule.options.get("unroll"),
+    )
     instrument = schedule.options.get("instrument")
     if instrument is None:
         return follow()

@@ -48,7 +48,7 @@ EXIT_CODES = {
 }
 EXIT_CODES_HELP = """\b
 Exit codes:
-  0    verified: every execution was looked at, and none fails
+  0    verified: every execution was looked at, and none fails; or bounded: the same within a bound
   1    failed: there is an execution that fails
   2    wrong use: there was nothing to check, or it cannot be checked
   3    incomplete: no failure, but the search was cut short by a limit
@@ -158,6 +158,23 @@ def number_or_optimal(context: click.Context, parameter: click.Parameter, text: 
     help="Where threads can be switched: at each access to what they share, or at synchronisation "
     "only (sync), with data races as failures.",
 )
+@click.option(
+    "--unroll",
+    type=click.IntRange(min=1),
+    help="Rounds that a loop with steps may have; executions with more are blocked. Loops that "
+    "only wait need no bound.",
+)
+@click.option(
+    "--no-loop-purity",
+    is_flag=True,
+    help="Do not cut threads that go round in a loop and change nothing (but for loops that only "
+    "poll one variable).",
+)
+@click.option(
+    "--no-awaits",
+    is_flag=True,
+    help="Do not let operations wait in place of the loops around them.",
+)
 @click.option("--all-failures", is_flag=True, help="Go on after the first failure, and show all.")
 @click.option(
     "--no-independent-adds",
@@ -183,6 +200,8 @@ def check(
     target: str,
     all_failures: bool,
     no_independent_adds: bool,
+    no_loop_purity: bool,
+    no_awaits: bool,
     outcomes: bool,
     as_json: bool,
     save: Path | None,
@@ -199,6 +218,10 @@ def check(
         options["stop_on_failure"] = False
     if no_independent_adds:
         options["independent_adds"] = False
+    if no_loop_purity:
+        options["loop_purity"] = False
+    if no_awaits:
+        options["awaits"] = False
     with clean_exit():
         if save is not None:
             require_writable(save)

@@ -61,6 +61,7 @@ class Execution:
         self.sleeping: list[Event] = []  # and those of its sleeping threads
         self.failed = False
         self.doubt = ""  # why something may be missed where the execution was left out
+        self.bound = ""  # the bound that has cut it short, if one has
         self.race: str | None = (
             None  # a data race in it: its variable; after `failure`, also both lines
         )

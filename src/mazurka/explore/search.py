@@ -99,6 +99,8 @@ class Search:
         self.counted += 1
         if execution.doubt:
             self.doubt = execution.doubt
+        if execution.bound:
+            result.bound = execution.bound
         if self.observe is not None:
             self.observe(execution)
         if execution.status == COMPLETE:

@@ -51,6 +51,7 @@ from mazurka.core.result import (
 from mazurka.program import runtime
 from mazurka.program.inbox import Handed, Inbox
 from mazurka.program.life import Life
+from mazurka.program.loops import SETTINGS, Loop, found_circle
 from mazurka.program.objects import MISSING, is_memory
 from mazurka.program.race_detector import Access, Race
 from mazurka.program.runtime import RUNTIME
@@ -176,7 +177,7 @@ def inbox_action(event: Event, name: str) -> str:
 
 def variable_action(event: Event, name: str) -> str:
     """What an event did to an attribute or variable."""
-    if event.kind == LOAD:
+    if event.kind == LOAD or event.kind == AWAIT:
         return f"read {name}: {show_now(event.before)}"
     if event.first is MISSING:
         return f"delete {name}"
@@ -218,8 +219,12 @@ def account_of(execution: Execution) -> Failure:
         failure = stuck(account)
     elif RUNTIME.stopped == runtime.POLLING:
         failure = polling(account)
+    elif RUNTIME.stopped == runtime.IN_A_CIRCLE:
+        failure = in_a_circle(account)
     elif RUNTIME.first_failed is not None:
         failure = raised(account, RUNTIME.first_failed)
+    elif found_circle() is not None:
+        failure = in_a_circle(account)
     else:
         failure = waiting_for_ever(account)
     return failure
@@ -230,6 +235,9 @@ def schedule_of(execution: Execution, kind: str, message: str, length: int) -> S
         "independent_adds": RUNTIME.independent_adds,
         "max_events": RUNTIME.max_events,
         "granularity": "access" if RUNTIME.watcher is None else "sync",
+        "loop_purity": SETTINGS.purity,
+        "awaits": SETTINGS.awaits,
+        "unroll": SETTINGS.unroll or None,
     }
     steps = execution.steps_of(execution.events[:length])
     return Schedule(tuple(steps), "", kind, message, options)
@@ -282,16 +290,56 @@ def raised(account: Account, thread: Thread) -> Failure:
 
 
 def waiting_for_ever(account: Account) -> Failure:
-    """No thread can go on: a livelock if one of them awaits a value, else a deadlock."""
+    """No thread can go on: a livelock if one of them awaits a value or waits in a loop, else a
+    deadlock."""
     details = []
-    kind = DEADLOCK
+    message = "no thread can go on"
     for event in sorted(account.execution.waiting, key=thread_order):
+        if RUNTIME.threads[event.thread].spin is not None:
+            continue
         if event.kind == AWAIT or event.kind == AWAIT_EXCHANGE:
-            kind = LIVELOCK
+            message = "a thread awaits a value that never comes"
         details.append(account_of_waiting(account, event))
         details.extend(waiting_tasks(account, event))
-    message = "no thread can go on" if kind == DEADLOCK else "an await can never be satisfied"
+    for thread in sorted(RUNTIME.live, key=family_order):
+        if thread.spin is not None and not thread.finished:
+            message = "a thread waits in a loop for what never comes"
+            details.append(account_of_spinning(account, thread))
+    kind = DEADLOCK if message == "no thread can go on" else LIVELOCK
     return new_failure(account, kind, message, details)
+
+
+def account_of_spinning(account: Account, thread: Thread) -> str:
+    """Which loop a thread goes round for ever, and what it finds there in every round."""
+    loop = cast(Loop, thread.spin)
+    events = account.execution.events[loop.begin :]
+    found = [account.action(event) for event in events if event.thread == thread.id]
+    if not thread.gave_up:
+        found.append(f"{account.objects[thread.cell.location]} is {show_now(thread.cell.value)}")
+    return account_of_rounds(account, thread, loop, found)
+
+
+def account_of_rounds(account: Account, thread: Thread, loop: Loop, steps: list[str]) -> str:
+    file, _ = place(thread.code, thread.instruction)
+    text = f"{account.thread(thread.id)} goes round for ever at {file}:{loop.line}"
+    source = source_line(file, loop.line)
+    if source:
+        text += f": {source}"
+    return f"{text} ({'; '.join(steps) or 'without any step'})"
+
+
+def in_a_circle(account: Account) -> Failure:
+    """Threads do the same again and again, and keep each other from getting on with it."""
+    details = []
+    circle = found_circle()
+    assert circle is not None
+    events = account.execution.events[circle.begin : circle.end]
+    for thread in sorted(RUNTIME.live, key=family_order):
+        steps = [account.action(event) for event in events if event.thread == thread.id]
+        if steps and thread.loop is not None:
+            details.append(account_of_rounds(account, thread, cast(Loop, thread.loop), steps))
+    message = "threads go round in loops for ever, and none gets anywhere"
+    return new_failure(account, LIVELOCK, message, details)
 
 
 def waiting_tasks(account: Account, event: Event) -> list[str]:

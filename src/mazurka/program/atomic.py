@@ -52,6 +52,11 @@ class Atomic(SharedObject):
         RUNTIME.give_away(new)
         return cast(bool, RUNTIME.perform(COMPARE_EXCHANGE, self, expected, new))
 
+    def compare_swap(self, expected: object, new: object) -> object:
+        """The same, but gives the value that was there: if it equals `expected`, `new` is there."""
+        stored = self.compare_exchange(expected, new)
+        return expected if stored else self.value  # nobody has come since
+
     def fetch_add(self, amount: object) -> object:
         """Add to the value, and give the value before."""
         return RUNTIME.perform(FETCH_ADD, self, amount, None)

@@ -27,6 +27,7 @@ from types import (
 )
 from typing import Any, Final, cast
 
+from mazurka.program.awaits import MODELS, Condition, awaiting, until_for
 from mazurka.program.caches import cache_method, call_cached
 from mazurka.program.containers import (
     ReverseIterator,
@@ -53,7 +54,10 @@ from mazurka.program.containers import (
     unpack,
 )
 from mazurka.program.fields import (
+    FIELD,
     STANDARD,
+    ClosureVariable,
+    GlobalVariable,
     closure_cell,
     delete_attribute,
     delete_closure,
@@ -68,7 +72,9 @@ from mazurka.program.fields import (
     store_closure,
     store_global,
     store_plainly,
+    way_to,
 )
+from mazurka.program.loops import Loop, again, enter_loop, iterate_in_loop, variables_of
 from mazurka.program.objects import (
     ATOMS,
     INDEXED,
@@ -146,6 +152,8 @@ def callee(function: Any) -> Any:
         return function
     if kind is FunctionType:
         return partial(call_opaque, function)
+    if not OBJECTS.is_seen(kind) and not is_known(kind):
+        RUNTIME.note_change()
     return function  # an object with a __call__ of its own
 
 
@@ -282,6 +290,7 @@ def construct(kind: Any, *arguments: Any, **named: Any) -> object:
 
 def callee_for_wrapper(function: Any) -> Any:
     """Special methods of built-in classes, as `super()` and `object` give them."""
+    RUNTIME.note_change()
     plain = PLAIN.get(function.__name__)
     if type(function) is WrapperDescriptorType:
         return plain if plain is not None else function
@@ -314,6 +323,22 @@ def method(thing: Any, name: str) -> Any:
     return callee(load_attribute(thing, name))
 
 
+def awaited_method(
+    thing: Any,
+    name: str,
+    loop: Loop,
+    condition: Condition,
+    names: tuple[str, ...],
+    takes_time: bool,
+) -> Any:
+    """The same in a loop: if the condition holds for what the call gives, the round is in vain."""
+    called = method(thing, name)
+    if RUNTIME.is_elsewhere() or type(thing).__module__ not in MODELS:
+        return called
+    until = until_for(loop, condition, variables_of(names), name, takes_time)
+    return called if until is None else partial(awaiting, until, called)
+
+
 TAKING_CALLBACKS: Final = {"add_done_callback", "callback", "finalize", "push"}
 
 
@@ -325,6 +350,53 @@ def call_with_callback(function: Any, *arguments: Any, **named: Any) -> object:
 
 def callback(argument: Any) -> Any:
     return callee(argument) if type(argument) is BuiltinFunctionType else argument
+
+
+# Variables that a loop waits for
+
+
+def awaited_attribute(
+    thing: object,
+    name: str,
+    loop: Loop,
+    condition: Condition,
+    names: tuple[str, ...],
+    takes_time: bool,
+) -> object:
+    """The value of an attribute, once it is one with which the round is not in vain."""
+    if not RUNTIME.is_elsewhere() and way_to(type(thing), name) == FIELD:
+        until = until_for(loop, condition, variables_of(names), "", takes_time)
+        if until is not None and OBJECTS.is_shared(thing) and RUNTIME.watcher is None:
+            return awaiting(until, load_attribute, thing, name)
+    return load_attribute(thing, name)
+
+
+def awaited_global(
+    variable: GlobalVariable,
+    loop: Loop,
+    condition: Condition,
+    names: tuple[str, ...],
+    takes_time: bool,
+) -> object:
+    if not RUNTIME.is_elsewhere() and RUNTIME.watcher is None:
+        until = until_for(loop, condition, variables_of(names), "", takes_time)
+        if until is not None:
+            return awaiting(until, load_global, variable)
+    return load_global(variable)
+
+
+def awaited_closure(
+    variable: ClosureVariable,
+    loop: Loop,
+    condition: Condition,
+    names: tuple[str, ...],
+    takes_time: bool,
+) -> object:
+    if not RUNTIME.is_elsewhere() and RUNTIME.watcher is None:
+        until = until_for(loop, condition, variables_of(names), "", takes_time)
+        if until is not None:
+            return awaiting(until, load_closure, variable)
+    return load_closure(variable)
 
 
 # Calls of what is not rewritten
@@ -390,9 +462,21 @@ def all_true(items: Any) -> bool:
     return all(truth(item) for item in one_by_one(items))
 
 
+def any_of_new(items: Any) -> bool:
+    """The same for a generator expression that nobody else has."""
+    return any(truth(item) for item in items)
+
+
+def all_of_new(items: Any) -> bool:
+    return all(truth(item) for item in items)
+
+
 def one_by_one(items: Any) -> Any:
     """What is in a container now; but nothing is taken from an iterator before it is needed."""
-    return items if isinstance(items, Iterator) else items_of(items)
+    if not isinstance(items, Iterator):
+        return items_of(items)
+    RUNTIME.note_change()
+    return items
 
 
 def add_all(items: Any, *start: Any, **named: Any) -> object:
@@ -408,6 +492,7 @@ def call_showing(function: Callable[..., Any], *arguments: Any, **named: Any) ->
 
 def call_opaque(function: Callable[..., Any], *arguments: Any, **named: Any) -> object:
     """Call something of which nothing is known."""
+    RUNTIME.note_change()
     owner = getattr(function, "__self__", None)
     if owner is not None and OBJECTS.is_opaque(owner):
         if type(function) is MethodType:
@@ -502,6 +587,7 @@ def make_iterator(items: Any, *sentinel: Any) -> object:
 
 def take_next(items: Any, *default: Any) -> object:
     if not RUNTIME.is_elsewhere():
+        RUNTIME.note_change()
         model = STANDARD.steered(items)
         if model is not items:  # to take a number is a step of its own
             return next(model, *default)
@@ -652,6 +738,15 @@ HOOKS: Final[dict[str, Callable[..., object]]] = {
     "operand": operand,
     "text": text,
     "entered": entered,
+    "any_of_new": any_of_new,
+    "all_of_new": all_of_new,
+    "enter_loop": enter_loop,
+    "again": again,
+    "awaited_method": awaited_method,
+    "awaited_attribute": awaited_attribute,
+    "awaited_global": awaited_global,
+    "awaited_closure": awaited_closure,
+    "iterate_in_loop": iterate_in_loop,
     "match_class": match_class,
     "match_keys": match_keys,
     "match_mapping": match_mapping,

@@ -96,6 +96,12 @@ def note_generator(thing: object) -> None:
         OBJECTS.note_opaque("taking from a generator", thing)
 
 
+def note_taking(kind: type) -> None:
+    """What is taken from an iterator is gone from it."""
+    if hasattr(kind, "__next__"):
+        RUNTIME.note_change()
+
+
 # One step on a container
 
 
@@ -125,7 +131,9 @@ def note_whole(container: object) -> None:
 def change_all(container: object) -> None:
     note_whole(container)
     contents = OBJECTS.contents_of(container)
-    if contents is not None:
+    if contents is None:
+        RUNTIME.note_change()
+    else:
         announce(CHANGE_WHOLE, contents, -1, None)
         OBJECTS.save_contents(container)
 
@@ -164,6 +172,7 @@ def change_item(kind: int, container: object, key: object, value: object) -> Non
             return
     contents = OBJECTS.contents_of(container)
     if contents is None:
+        RUNTIME.note_change()
         return
     OBJECTS.share(key, "")
     OBJECTS.share(value, label_of(contents))
@@ -232,6 +241,7 @@ def store_item(container: Any, key: object, value: object) -> None:
                 value = items_of(value)
             change_item(ITEM_SET, container, key, value)
         else:
+            RUNTIME.note_change()
             use_opaque(container, "__setitem__")
     container[key] = value
 
@@ -242,6 +252,7 @@ def delete_item(container: Any, key: object) -> None:
         if is_modelled(type(container), "__delitem__"):
             change_item(ITEM_DELETE, container, key, None)
         else:
+            RUNTIME.note_change()
             use_opaque(container, "__delitem__")
     del container[key]
 
@@ -376,7 +387,10 @@ def items_of(value: Any) -> Any:
     if shape_of(kind) != NO_CONTAINER and not is_own(kind, "__iter__"):
         read_all(value)
         return shallow_copy(value)
-    return list(value) if isinstance(value, Iterator) else value
+    if not isinstance(value, Iterator):
+        return value
+    RUNTIME.note_change()
+    return list(value)
 
 
 def pairs_of(value: Any) -> Any:
@@ -404,6 +418,7 @@ def unpack(value: object) -> object:
         return tuple(cast(Any, value))
     shape = shape_of(kind)
     if shape == NO_CONTAINER or is_own(kind, "__iter__"):
+        note_taking(kind)
         return value
     read_all(value)
     return dict(cast(Any, value)) if shape == KEYED else tuple(cast(Any, value))
@@ -427,6 +442,8 @@ def operate(function: Callable[[Any, Any], object], one: object, other: object) 
     if kind is str or kind is bytes:
         return function(one, stable(other))
     if shape_of(kind) == NO_CONTAINER:
+        if function.__name__.startswith("i"):  # an object of C may change in place
+            RUNTIME.note_change()
         return function(one, items_of(other) if shape_of(type(other)) != NO_CONTAINER else other)
     if is_own(kind, f"__{function.__name__}__"):
         return function(one, other)
@@ -527,6 +544,7 @@ def iterate(value: Any) -> Any:
     if shape == NO_CONTAINER or is_own(kind, "__iter__"):
         use_opaque(value, "__iter__")
         note_generator(value)
+        note_taking(kind)
         return value
     if shape == INDEXED:
         return IndexIterator(value)
@@ -630,6 +648,8 @@ def find(container: Any, name: str, arguments: tuple[Any, ...]) -> object:
 def announce_method(container: object, name: str, arguments: tuple[object, ...]) -> None:
     contents = OBJECTS.contents_of(container)
     if contents is None:
+        if name not in READING and name not in UNSEEN and BY_KEY.get(name, 0) != ITEM_READ:
+            RUNTIME.note_change()
         return
     shape = contents.shape
     by_key = BY_KEY.get(name, 0) if shape == KEYED or shape == ELEMENTS else 0

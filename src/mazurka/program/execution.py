@@ -8,6 +8,7 @@ from mazurka.core.operation import CHOOSE, JOIN, NONE, UNKNOWN, may_block, mode_
 from mazurka.core.result import Failure, MazurkaError, NamedStep, Schedule
 from mazurka.program.account import account_of, account_of_change, race_to_tell
 from mazurka.program.blocks import are_atomic
+from mazurka.program.loops import SETTINGS, found_circle, is_stuck, lets_go
 from mazurka.program.race_detector import Race
 from mazurka.program.runtime import INTERRUPTED, NOTHING, RUNTIME, Stuck
 from mazurka.program.source import place
@@ -66,24 +67,36 @@ class PythonExecution(Execution):
         self.sleeping = []
         self.status = COMPLETE
         self.doubt = ""
+        self.bound = ""
         self.race = race_in_words(race_to_tell())
         if RUNTIME.stopped != NOTHING:
             self.status = BLOCKED
             self.failed = True
             return
+        if RUNTIME.out_of_rounds:
+            self.bound = f"unroll={SETTINGS.unroll}"
         assumed = False
         asleep = False
         stuck = False
+        spinning: list[Thread] = []
         for thread in RUNTIME.live:
+            if thread.finished:
+                continue
+            if thread.spin is not None:
+                spinning.append(thread)
+                assumed = assumed or not is_stuck(thread)  # else what it waits for may have come
             if thread.gave_up:
-                assumed = True
-            elif not thread.finished:
-                if RUNTIME.enabled(thread):
-                    asleep = True
-                    self.sleeping.append(operation_before(thread))
-                else:
-                    self.waiting.append(operation_before(thread))
-                    stuck = stuck or not thread.daemon
+                assumed = assumed or thread.spin is None
+                stuck = stuck or not thread.daemon
+            elif RUNTIME.enabled(thread):
+                asleep = True
+                self.sleeping.append(operation_before(thread))
+            else:
+                self.waiting.append(operation_before(thread))
+                stuck = stuck or not thread.daemon
+        if spinning and not assumed:
+            waiting = [RUNTIME.threads[event.thread] for event in self.waiting]
+            assumed = any(lets_go(spinning, thread) for thread in waiting)
         self.failed = RUNTIME.first_failed is not None
         if asleep:
             self.status = REDUNDANT
@@ -93,7 +106,7 @@ class PythonExecution(Execution):
         elif stuck:
             self.status = BLOCKED
             self.failed = True
-        if self.race is not None:
+        if self.race is not None or (found_circle() is not None and not asleep):
             self.failed = True
         if RUNTIME.blocks and not asleep and not are_atomic(RUNTIME.blocks, self.events):
             self.status = BLOCKED

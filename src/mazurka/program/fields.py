@@ -145,7 +145,9 @@ def read_cell(cell: Cell) -> None:
 def write(thing: object, name: str, value: object) -> None:
     """A step that gives an attribute a new value, unless that is the thread's own."""
     cell = OBJECTS.field_of(thing, name)
-    if cell is not None:
+    if cell is None:
+        RUNTIME.note_change()
+    else:
         OBJECTS.share(value, cell.known.label or "" if cell.known is not None else "")
         write_cell(cell, value)
         OBJECTS.save_field(thing, name)
@@ -265,12 +267,15 @@ def store_attribute(thing: object, name: str, value: object) -> None:
     if way == OF_LOCAL:
         namespace = STANDARD.namespace_of(thing)
         if namespace is not None:
+            RUNTIME.note_change()
             namespace[name] = value
             return
     if way == OF_MODULE and OBJECTS.is_shared(cast(ModuleType, thing).__dict__):
         write(cast(ModuleType, thing).__dict__, name, value)
     elif way == OF_CLASS or (is_plain(way) and is_pythons_own(kind.__setattr__)):
         write(thing, name, value)
+    else:
+        RUNTIME.note_change()
     setattr(thing, name, value)
     if way == OF_CLASS:
         WAYS.clear()  # instances may find it in another way now
@@ -300,6 +305,7 @@ def load_plainly(thing: object, name: str) -> object:
 
 def delete_attribute(thing: object, name: str) -> None:
     if not RUNTIME.is_elsewhere():
+        RUNTIME.note_change()
         kind = type(thing)
         way = way_to(kind, name)
         if way == OF_LOCAL:

@@ -54,7 +54,16 @@ from mazurka.core.result import MazurkaError
 from mazurka.program.race_detector import RaceDetector
 from mazurka.program.registry import Registry
 from mazurka.program.source import here, users_frame
-from mazurka.program.thread import NOWHERE, Cell, Thread, do_nothing, itself, never, none_known
+from mazurka.program.thread import (
+    NOWHERE,
+    Cell,
+    Thread,
+    Until,
+    do_nothing,
+    itself,
+    never,
+    none_known,
+)
 
 # What stopped a run before its threads did.
 NOTHING: Final = 0
@@ -62,6 +71,7 @@ DIVERGED: Final = 1
 TOO_LONG: Final = 2
 INTERRUPTED: Final = 3
 POLLING: Final = 4
+IN_A_CIRCLE: Final = 5
 
 # What the try operations give when they do not succeed.
 FAILED: Final = object()
@@ -156,6 +166,8 @@ class Runtime(Registry):
         self.pending: list[Thread] = []  # spawned by the thread that steps, but not yet started
         self.recent: Thread | None = None
         self.blocks: list[Block] = []  # those that must be atomic, in this execution
+        self.out_of_rounds = False  # whether a thread came to the bound of a loop
+        self.watched_writes = 0  # to ordinary objects, where these are no steps
         self.running = False  # in the program, or in what it made the runtime call
         self.cancelling = False
         self.stopped = NOTHING
@@ -241,6 +253,8 @@ class Runtime(Registry):
         self.misuse = None
         self.first_failed = None
         self.pending = []
+        self.out_of_rounds = False
+        self.watched_writes = 0
         if self.blocks:
             self.blocks = []
         if self.memory is not None:
@@ -371,6 +385,8 @@ class Runtime(Registry):
         thread = self.current
         if thread is None or self.position >= self.keep or self.cancelling:
             return None
+        if thread.until is not None:  # it is another operation then
+            return None
         if self.pending and (thread is not self.recent or self.starts_at_once):
             return None
         event = self.events[self.position]
@@ -381,6 +397,7 @@ class Runtime(Registry):
         if event.kind != kind or event.location != cell.location:
             self.diverge(event, thread, kind, cell.location, "")
         self.position += 1
+        thread.latest = self.position
         self.recent = thread
         if self.watcher is not None:
             self.watcher.stepped(event)
@@ -399,10 +416,28 @@ class Runtime(Registry):
         thread.cell = cell
         thread.first = first
         thread.second = second
+        if thread.until is not None:
+            return self.perform_awaiting(thread, thread.until)
         if self.blocks and not self.enabled(thread):
             self.note_waiting(thread)
         self.stand(thread)
         return self.step(thread)
+
+    def perform_awaiting(self, thread: Thread, until: Until) -> object:
+        """Perform an operation in a loop, but wait for what makes the loop end or go on."""
+        kind = thread.kind
+        thread.until = None
+        waits = until.strengthen(thread)
+        if self.blocks and not self.enabled(thread):
+            self.note_waiting(thread)
+        if not waits:
+            self.stand(thread)
+            return self.step(thread)
+        thread.spin = until.loop
+        self.stand(thread)
+        result = self.step(thread)
+        thread.spin = None
+        return until.result(kind, result)
 
     def note_waiting(self, thread: Thread) -> None:
         for block in self.blocks:
@@ -427,6 +462,7 @@ class Runtime(Registry):
         cell = thread.cell
         kind = thread.kind
         self.recent = thread
+        thread.latest = position + 1
         if position < self.keep:
             event = self.events[position]
             if event.kind != kind or event.location != cell.location:
@@ -475,6 +511,9 @@ class Runtime(Registry):
         assert thread is not None
         if self.cancelling:
             self.keep_cancelling(thread)
+        if accessed[0] == WRITE:
+            self.watched_writes += 1
+            thread.changes += 1
         watcher.accessed(thread.id, cell, accessed, self.position)
         if watcher.accesses > self.max_events:
             self.stop(POLLING)
@@ -620,6 +659,7 @@ class Runtime(Registry):
         child = self.threads[self.next_child(parent)]
         parent.children += 1
         child.reset(function, arguments, self.epoch)
+        child.latest = self.position
         self.live.append(child)
         self.pending.append(child)
         return child
@@ -631,6 +671,11 @@ class Runtime(Registry):
             raise MazurkaError("assume works only in a program that Mazurka runs")
         thread.gave_up = True
         self.stand(thread)
+
+    def note_change(self) -> None:
+        """The running thread changes something of its own, which is no step."""
+        if self.current is not None:
+            self.current.changes += 1
 
     # Whose turn it is
 

@@ -34,6 +34,15 @@ def here() -> FrameType | None:
     return users_frame(frame)
 
 
+def callers_frame() -> FrameType:
+    """The frame of the rewritten code that has called a hook."""
+    frame: FrameType | None = innermost_frame()
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame = frame.f_back
+    assert frame is not None
+    return frame
+
+
 def users_frame(frame: FrameType | None) -> FrameType | None:
     while frame is not None and frame.f_code.co_filename.startswith(PLUMBING):
         frame = frame.f_back

@@ -87,6 +87,7 @@ class RLock(Lock):
     def acquire(self, blocking: int = True, timeout: float = -1) -> bool:
         if self.is_owned():
             tries_only(blocking, timeout)  # refuses what it must refuse
+            RUNTIME.note_change()
             self.depth += 1
             return True
         if not super().acquire(blocking, timeout):
@@ -100,6 +101,7 @@ class RLock(Lock):
         if self.depth == 1:
             super().release()
         else:
+            RUNTIME.note_change()
             self.depth -= 1
 
     def is_owned(self) -> bool:

@@ -59,6 +59,21 @@ class Cell:
 NOWHERE: Final = Cell(None, None)  # the place of operations that access no location
 
 
+class Until:
+    """What an operation in a loop is to wait for, though it would not by itself."""
+
+    def __init__(self, loop: object) -> None:
+        self.loop = loop
+
+    def strengthen(self, thread: "Thread") -> bool:
+        """Make the operation that a thread stands before wait; False if that cannot be."""
+        raise NotImplementedError
+
+    def result(self, kind: int, result: object) -> object:
+        """What an operation gives that was of this kind before."""
+        raise NotImplementedError
+
+
 class Thread:
     """A thread of the program. The object and its greenlet serve the same thread (its parent, and
     which child of it) in every execution."""
@@ -87,6 +102,11 @@ class Thread:
         self.numbered = 0  # and so many objects of its own have got an id
         self.finished = False
         self.gave_up = False  # an assumption failed: blocked for good
+        self.spin: object = None  # the loop that it waits in, if it gave up or awaits for that
+        self.latest = 0  # the position after its latest step, or after the one that spawned it
+        self.loop: object = None  # the one whose head it came to last
+        self.until: Until | None = None  # what its next operation is to wait for
+        self.changes = 0  # what it did to objects of its own, and more that is no step
         self.result: object = None
         self.exception: BaseException | None = None
         self.cancellations = 0

@@ -91,6 +91,8 @@ def warnings_text(warnings: list[str]) -> str:
 def summary(result: Result) -> str:
     """One line: the verdict, and how much was looked at."""
     headline = VERDICTS[result.verdict]
+    if result.verdict == "bounded":
+        headline += f" ({result.bound})"
     if result.verdict == "incomplete" and result.reason:
         headline += f" ({result.reason})"
     if result.verdict == "bounded":
@@ -158,7 +160,7 @@ def headline(failure: Failure) -> str:
     if failure.kind == DEADLOCK:
         return "deadlock: no thread can go on"
     if failure.kind == LIVELOCK:
-        return "livelock: a thread awaits a value that never comes"
+        return f"livelock: {failure.message}"
     if failure.kind == EXCEPTION:
         return failure.message.replace("\n", "\n    ")
     return textwrap.fill(f"{failure.kind}: {failure.message}", LINE_WIDTH, break_long_words=False)

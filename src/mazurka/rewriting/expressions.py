@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Set
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
+from mazurka.rewriting.awaits import Condition
 from mazurka.rewriting.nodes import (
     ADDED,
     BINARY,
@@ -12,10 +13,12 @@ from mazurka.rewriting.nodes import (
     DIRECT_CALLS,
     FUNCTION,
     GLOBAL,
+    HOOK,
     at,
     cell_variable,
     compare,
     compares_plainly,
+    constant,
     elements_of,
     find_cell,
     function,
@@ -53,6 +56,8 @@ class ExpressionRewriter(ast.NodeTransformer):
         self.cells: set[str] = set()  # the closure variables whose cells the function needs
         self.in_iterable = 0  # the iterables of comprehensions around: no walrus is allowed there
         self.temporaries = 0
+        # Operations with which a loop may be waiting: the loop, and when it goes on to do so.
+        self.awaited: dict[ast.expr, tuple[ast.expr, Condition]] = {}
 
     def visit(self, node: ast.AST) -> Any:
         if self.in_function or isinstance(
@@ -107,6 +112,24 @@ class ExpressionRewriter(ast.NodeTransformer):
             return "closure", self.closure_cell(name)
         return None
 
+    def is_shared(self, name: str) -> bool:
+        return self.shared(name) is not None
+
+    def is_own(self, name: str) -> bool:
+        """Whether a name is that of a variable of the function, or of those around it, which
+        other threads do not change."""
+        return (
+            not name.startswith("__")
+            and self.scope.owner(name) is not None
+            and not self.is_shared(name)
+        )
+
+    def waiting_for(self, node: ast.expr) -> list[ast.expr]:
+        """What a hook needs to know to wait with an operation of a loop."""
+        loop, condition = self.awaited[node]
+        facts = [constant(condition.names), constant(condition.takes_time)]
+        return [loop, condition.function(), *facts]
+
     def closure_cell(self, name: str) -> ast.expr:
         if self.scope.host().kind is Kind.FUNCTION:
             self.cells.add(name)
@@ -128,6 +151,8 @@ class ExpressionRewriter(ast.NodeTransformer):
         if variable is None or self.is_builtin(node, DIRECT_CALLS):
             return node
         kind, cell = variable
+        if node in self.awaited:
+            return at(node, hook("awaited_" + kind, cell, *self.waiting_for(node)))
         return at(node, hook("load_" + kind, cell))
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
@@ -146,6 +171,9 @@ class ExpressionRewriter(ast.NodeTransformer):
         node.value = self.visit(node.value)
         if not isinstance(node.ctx, ast.Load) or is_pytests_own(node.value):
             return node
+        if node in self.awaited:
+            waiting = self.waiting_for(node)
+            return at(node, hook("awaited_attribute", node.value, self.attribute(node), *waiting))
         return at(node, hook("load_attribute", node.value, self.attribute(node)))
 
     def attribute(self, node: ast.Attribute) -> ast.expr:
@@ -169,7 +197,12 @@ class ExpressionRewriter(ast.NodeTransformer):
         if self.is_builtin(node.func, {"locals"}) and self.scope.kind is not Kind.CLASS:
             return at(node, function("without_added", node))
         visit = self.condition if self.is_builtin(node.func, {"bool"}) else self.visit
-        node.func = self.called(node.func)
+        if node in self.awaited and isinstance(node.func, ast.Attribute):
+            owner, name = self.visit(node.func.value), self.attribute(node.func)
+            waiting = self.waiting_for(node)
+            node.func = at(node.func, hook("awaited_method", owner, name, *waiting))
+        else:
+            node.func = self.called_on_generator(node) or self.called(node.func)
         node.args = [visit(argument) for argument in node.args]
         node.keywords = [self.visit(keyword) for keyword in node.keywords]
         return node
@@ -182,6 +215,15 @@ class ExpressionRewriter(ast.NodeTransformer):
         if self.is_builtin(node, DIRECT_CALLS) or isinstance(node, ast.Attribute):
             return node
         return at(node, hook("callee", self.visit(node)))
+
+    def called_on_generator(self, node: ast.Call) -> ast.expr | None:
+        """For `any` and `all` of a generator expression: nobody else has that."""
+        if len(node.args) != 1 or not isinstance(node.args[0], ast.GeneratorExp) or node.keywords:
+            return None
+        for name in ("any", "all"):
+            if self.is_builtin(node.func, {name}):
+                return at(node.func, ast.Constant(f"{HOOK}{name}_of_new"))
+        return None
 
     def visit_keyword(self, node: ast.keyword) -> ast.keyword:
         node.value = self.visit(node.value) if node.arg is not None else self.unpacked(node.value)
@@ -205,11 +247,11 @@ class ExpressionRewriter(ast.NodeTransformer):
         new = self.visit(node)
         return new if is_fresh(node) else at(node, hook("unpack", new))
 
-    def iterated(self, node: ast.expr) -> ast.expr:
+    def iterated(self, node: ast.expr, by: str = "iterate") -> ast.expr:
         new = self.visit(node)
         if is_fresh(node) or (isinstance(node, ast.Call) and self.is_builtin(node.func, {"range"})):
             return new  # type: ignore[no-any-return]
-        return at(node, hook("iterate", new))
+        return at(node, hook(by, new))
 
     def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.expr:
         node.value = self.iterated(node.value)

@@ -110,6 +110,10 @@ def function(name: str, *arguments: ast.expr) -> ast.Call:
     return ast.Call(ast.Constant(FUNCTION + name), list(arguments), [])
 
 
+def constant(value: Any) -> ast.Constant:
+    return ast.Constant(value)
+
+
 def load(name: str) -> ast.Name:
     return ast.Name(name, ast.Load())
 

@@ -3,7 +3,10 @@
 import ast
 from collections.abc import Callable, Iterable
 
+from mazurka.rewriting.awaits import ForwardConditions
 from mazurka.rewriting.expressions import ExpressionRewriter
+from mazurka.rewriting.liveness import Liveness
+from mazurka.rewriting.loops import sort_of
 from mazurka.rewriting.nodes import (
     DIRECT_CALLS,
     FUNCTION,
@@ -12,6 +15,7 @@ from mazurka.rewriting.nodes import (
     at,
     cell_variable,
     clear,
+    constant,
     delete,
     elements_of,
     find_cell,
@@ -34,6 +38,8 @@ from mazurka.rewriting.scopes import FunctionNode, bound_name
 class Rewriter(ExpressionRewriter):
     """Changes the functions of a tree."""
 
+    liveness: Liveness | None = None  # of the function that is being changed
+
     def block(self, statements: Iterable[ast.stmt]) -> list[ast.stmt]:
         new: list[ast.stmt] = []
         for statement in statements:
@@ -51,13 +57,26 @@ class Rewriter(ExpressionRewriter):
 
     # Conditions.
 
-    def visit_If(self, node: ast.If | ast.While) -> ast.stmt:
+    def visit_If(self, node: ast.If) -> ast.stmt:
         node.test = self.condition(node.test)
         node.body, node.orelse = self.block(node.body), self.block(node.orelse)
         return node
 
-    def visit_While(self, node: ast.While) -> ast.stmt:
-        return self.visit_If(node)
+    def visit_While(self, node: ast.While) -> list[ast.stmt]:
+        """`while test` becomes `while again(loop) and test`."""
+        if self.liveness is None or not self.has_temporaries():
+            return [self.visit_If(node)]  # type: ignore[arg-type]
+        names = tuple(map(self.scope.mangled, self.liveness.assigned_and_live(node)))
+        loop = self.temporary()
+        conditions = ForwardConditions(node, names, self.is_own, self.is_shared)
+        for operation, condition in conditions.found.items():
+            self.awaited[operation] = load(loop), condition
+        facts = [constant(fact) for fact in (node.lineno, names, sort_of(node))]
+        entry = at(node, assign(loop, hook("enter_loop", *facts)))
+        test = self.condition(node.test)
+        node.test = at(test, ast.BoolOp(ast.And(), [hook("again", load(loop)), test]))
+        node.body, node.orelse = self.block(node.body), self.block(node.orelse)
+        return [entry, node]
 
     def visit_Assert(self, node: ast.Assert) -> ast.stmt:
         node.test = self.condition(node.test)
@@ -211,7 +230,7 @@ class Rewriter(ExpressionRewriter):
 
     def visit_For(self, node: ast.For | ast.AsyncFor) -> ast.stmt:
         plain = isinstance(node, ast.AsyncFor)
-        node.iter = self.visit(node.iter) if plain else self.iterated(node.iter)
+        node.iter = self.visit(node.iter) if plain else self.iterated(node.iter, "iterate_in_loop")
         node.target, stores = self.received(node.target)
         node.body = stores + self.block(node.body)
         node.orelse = self.block(node.orelse)
@@ -306,12 +325,12 @@ class Rewriter(ExpressionRewriter):
     def visit_FunctionDef(self, node: FunctionNode) -> ast.stmt:
         self.decorate(node)
         self.visit_defaults(node.args)
-        outer = self.in_function, self.cells
-        self.in_function, self.cells = True, set()
+        outer = self.in_function, self.cells, self.liveness
+        self.in_function, self.cells, self.liveness = True, set(), Liveness(node)
         with self.inside(node):
             body = self.block(node.body)
             prologue = self.prologue(node)
-        self.in_function, self.cells = outer
+        self.in_function, self.cells, self.liveness = outer
         node.body = body[: has_docstring(node)] + prologue + body[has_docstring(node) :]
         return node
 

@@ -16,6 +16,7 @@ original_urandom = os.urandom
 
 def stream() -> random.Random:
     """The stream of the running thread."""
+    RUNTIME.note_change()
     belongings = own()
     if belongings.random is None:
         belongings.random = random.Random(seed_for("stream"))
@@ -29,6 +30,7 @@ def seed_for(purpose: str) -> str:
 
 def seed(self: random.Random, a: Any = None, version: int = 2) -> None:
     if a is None and in_execution():
+        RUNTIME.note_change()
         belongings = own()
         belongings.unseeded += 1
         a = seed_for(f"generator {belongings.unseeded}")

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mazurka.program.life import in_execution, own
+from mazurka.program.loops import note_clock
 from mazurka.program.runtime import RUNTIME
 from mazurka.standard.steering import Patch
 
@@ -32,6 +33,7 @@ def elapsed() -> float:
     """How much time has passed for the running thread since the execution began."""
     thread = RUNTIME.current
     assert thread is not None
+    note_clock()
     belongings = own()
     belongings.readings += 1
     return thread.clock + belongings.readings * READING

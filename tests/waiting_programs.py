@@ -1,0 +1,209 @@
+"""Generated programs whose threads wait in loops, as text: once with the loops as they are, and
+once with a bound on the rounds of each, which leaves nothing to cut or to await."""
+
+import textwrap
+from collections.abc import Callable
+from random import Random
+
+from mazurka.checking import ALGORITHMS, run_search, search_until_judged
+from mazurka.core.execution import REDUNDANT, Execution
+from mazurka.core.result import EXCEPTION, Result
+from mazurka.explore.search import Search
+from mazurka.program.execution import PythonExecution
+from mazurka.program.loops import SETTINGS
+from mazurka.program.runtime import RUNTIME
+from mazurka.rewriting.ordinary import OrdinaryCode
+from tests.python_programs import load, rewritten
+
+HEADER = """\
+import queue, threading, time
+from mazurka import Atomic, assume, spawn
+class Box:
+    pass
+"""
+
+# How a shared variable is made, read and written.
+STYLES = {
+    "atomic": ("{v} = Atomic(0)", "{v}.load()", "{v}.store({k})"),
+    "attribute": ("box.{v} = 0", "box.{v}", "box.{v} = {k}"),
+    "closure": ("{v} = 0", "{v}", "{v} = {k}"),
+    "item": ("items['{v}'] = 0", "items['{v}']", "items['{v}'] = {k}"),
+}
+
+# Loops: a condition, and a body. $v and $w are shared variables, $k and $m small numbers, which
+# they are compared with; $set(v, k) stores one.
+LOOPS = [
+    ("$v != $k", "pass"),
+    ("$v != $k", "time.sleep(0.1)"),
+    ("$v == 0 and $w == 0", "pass"),
+    ("$v == 0 or $w == $k", "pass"),
+    ("not ($v == $k or $v > $w)", "pass"),
+    ("(a := $v) < $k", "pass"),
+    ("True", "a = $v\nif a == $k:\n    break"),
+    ("True", "a = $v\nb = $w\nif a == $k or b == $m:\n    break"),
+    ("True", "a = $v\nif a == $k:\n    $set(w, m)\nif a != 0:\n    break"),
+    ("True", "a = $v\n$w\nif a == $k:\n    $set(w, m)\nif a < $m:\n    break"),
+    ("True", "if $v == $k:\n    continue\nif $w != $m:\n    break"),
+    ("True", "with lock:\n    if $v == $k:\n        break"),
+    ("True", "with lock:\n    a = $v\n    if a == $k:\n        $set(v, m)\n        break"),
+    ("True", "a = $v\nif a == $k:\n    got.append(a)\n    break\nb = a"),
+    ("$v == 0 and len(got) < 2", "got.append($w)"),
+    ("(a := $v) == $k and b < 2", "b += 1"),
+    ("b == 0", "b = $v"),
+    ("b != $k", "b = $v\nif b == $m:\n    $set(w, k)"),
+    ("not flag.is_set()", "pass"),
+    ("not flag.is_set()", "if $v == $k:\n    flag.set()"),
+    ("not flag.wait(0.1)", "pass"),
+    ("not word.compare_exchange(0, $k)", "pass"),
+    ("word.exchange(1) == 1", "pass"),
+    ("True", "a = word.load()\nif word.compare_exchange(a, a + $v):\n    break"),
+    ("True", "while_polling = $v\nif word.exchange($k) != $k:\n    break"),
+    ("not lock.acquire(blocking=False)", "pass"),
+    ("lock.locked()", "pass"),
+    ("line.empty()", "pass"),
+    (
+        "True",
+        "try:\n    got.append(line.get_nowait())\n    break\nexcept queue.Empty:\n    pass",
+    ),
+    ("True", "with lock:\n    if flag.is_set() or $v == $k:\n        break\ntime.sleep(1)"),
+    ("True", "$set(v, k)\nif $w == 0:\n    break\n$set(v, m)"),
+    ("time.monotonic() < 1002 and $v == 0", "time.sleep(1)"),
+    ("all(x == 0 for x in ($v, $w))", "pass"),
+]
+
+OTHERS = [
+    "$set(v, k)",
+    "$set(v, m)",
+    "a = $v\n$set(w, k)\ngot.append(a)",
+    "got.append($v)",
+    "assert $v != $k, 'number $n'",
+    "flag.set()",
+    "flag.set()\nflag.clear()",
+    "word.store($k)",
+    "word.store(0)",
+    "word.add(1)",
+    "line.put($k)",
+    "with lock:\n    $set(v, k)",
+    "with lock:\n    $set(v, k)\n    $set(w, m)",
+    "got.append((a, b))",
+]
+
+
+class WaitingProgram:
+    """A program of two or three threads."""
+
+    def __init__(self, seed: int) -> None:
+        random = Random(seed)
+        self.style = random.choice(list(STYLES))
+        self.threads: list[list[tuple[str, str]]] = []
+        loops = 0
+        for _ in range(random.choice((2, 2, 2, 3))):
+            statements = []
+            for _ in range(random.choice((1, 2, 2, 3))):
+                is_loop = random.random() < 0.45 and loops < 3
+                loops += is_loop
+                loop = random.choice(LOOPS) if is_loop else ("", random.choice(OTHERS))
+                statements.append(self.filled(loop, random))
+            self.threads.append(statements)
+
+    def filled(self, statement: tuple[str, str], random: Random) -> tuple[str, str]:
+        v, w = random.sample(("x", "y"), 2)
+        k, m = str(random.choice((0, 1, 2))), str(random.choice((0, 1)))
+        _, read, write = STYLES[self.style]
+        values = {"v": v, "w": w, "k": k, "m": m, "n": str(random.randrange(100))}
+
+        def fill(text: str) -> str:
+            for one in "vw":
+                for other in "km":
+                    stored = write.format(v=values[one], k=values[other])
+                    text = text.replace(f"$set({one}, {other})", stored)
+                text = text.replace(f"${one}", read.format(v=values[one]))
+            for name in "kmn":
+                text = text.replace(f"${name}", values[name])
+            return text
+
+        return fill(statement[0]), fill(statement[1])
+
+    def source(self, rounds: int | None) -> str:
+        make = STYLES[self.style][0]
+        body = ["box, items = Box(), {}", *(make.format(v=v) for v in "xy")]
+        body += ["word, flag, lock = Atomic(0), threading.Event(), threading.Lock()"]
+        body += ["line = queue.Queue()"]
+        for number, statements in enumerate(self.threads):
+            lines = ["nonlocal x, y"] if self.style == "closure" else []
+            lines += ["got, a, b = [], 0, 0"]
+            lines += [text_of(*statement, rounds) for statement in statements]
+            lines += ["return tuple(got)"]
+            body += [f"def thread_{number}():", textwrap.indent("\n".join(lines), "    ")]
+        names = [f"thread_{number}" for number in range(len(self.threads))]
+        body += [f"handles = [spawn(thread) for thread in ({', '.join(names)})]"]
+        reads = ", ".join(STYLES[self.style][1].format(v=v) for v in "xy")
+        body += [f"return [handle.join() for handle in handles], {reads}, word.load()"]
+        return HEADER + "def main():\n" + textwrap.indent("\n".join(body), "    ") + "\n"
+
+
+def text_of(condition: str, body: str, rounds: int | None) -> str:
+    if not condition:
+        return body
+    if rounds is None:
+        return f"while {condition}:\n" + textwrap.indent(body, "    ")
+    lines = [f"for _ in range({rounds}):", f"    if not ({condition}):", "        break"]
+    lines += [textwrap.indent(body, "    "), "else:", "    assume(False)"]
+    return "\n".join(lines)
+
+
+class Behaviour:
+    """What a search finds that a program can do."""
+
+    def __init__(self, algorithm: str, source: str, most: int) -> None:
+        self.algorithm = algorithm
+        self.most = most
+        self.exceptions: set[str] = set()
+        self.outcomes: set[str] = set()
+        self.result = Result()
+        SETTINGS.begin(True, True, None)
+        module = load(source)
+        with rewritten(module) as code:
+            self.finished = self.explored(module.main, code)
+        kinds = {failure.kind for failure in self.result.failures}
+        self.others = kinds - {EXCEPTION, "deadlock", "livelock"}
+
+    def explored(self, main: Callable[[], object], code: OrdinaryCode) -> bool:
+        def search() -> bool:
+            self.exceptions, self.outcomes, self.result = set(), set(), Result()
+            execution = PythonExecution(main, True, 400, self.algorithm == "naive")
+            search = Search(execution, self.result, False, self.most, None, None, self.observe)
+            return run_search(search, ALGORITHMS[self.algorithm], 30)
+
+        return search_until_judged(search, code)
+
+    def observe(self, execution: Execution) -> None:
+        if execution.status == REDUNDANT:
+            return
+        raised = {str(thread.exception) for thread in RUNTIME.live if thread.exception is not None}
+        self.exceptions |= raised
+        if not execution.failed and execution.status == 0:
+            self.outcomes.add(repr(execution.outcome()))
+
+
+def difference(program: WaitingProgram, algorithm: str = "pop", most: int = 1000) -> str | None:
+    """What the transformation changes about a program; None if nothing, "" if it is too large."""
+    found = Behaviour(algorithm, program.source(None), most)
+    if not found.finished or "too long" in found.others:
+        return ""
+    if found.others:
+        return f"it fails: {found.result.failures[0]}"
+    oracle = Behaviour("naive", program.source(3), most)
+    if not oracle.finished:
+        oracle = Behaviour("source", program.source(3), most)
+        if not oracle.finished:
+            return ""
+    missing = oracle.outcomes - found.outcomes, oracle.exceptions - found.exceptions
+    if any(missing):
+        return f"it misses {missing}"
+    if found.outcomes == oracle.outcomes and found.exceptions == oracle.exceptions:
+        return None
+    # Three rounds may be too few for what only many can lead to.
+    oracle = Behaviour("source", program.source(7), 20 * most)
+    invented = found.outcomes - oracle.outcomes, found.exceptions - oracle.exceptions
+    return f"it invents {invented}" if oracle.finished and any(invented) else None
