@@ -84,7 +84,7 @@ TABLES = {
         "awaiting_loops.csv",
         "configuration",
         {"baseline": False, "PLP": False, **AWAIT_SETTINGS},
-        {
+        loop_settings={
             "baseline": {"loop_purity": False, "awaits": False},
             "PLP": {"awaits": False},
         },
