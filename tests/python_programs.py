@@ -246,9 +246,13 @@ def load(source: str, **replaced: object) -> ModuleType:
 @contextmanager
 def rewritten(module: ModuleType) -> Iterator[OrdinaryCode]:
     """While the body runs, a module is made ready to be explored. Its functions are named here, as
-    looking for them in the whole process takes longer than most explorations."""
+    looking for them in the whole process takes longer than most explorations; there are no
+    dataclasses, and those of other modules are left alone."""
     found = functions_in(vars(module))
-    with patch.object(instrument, "all_functions", lambda: found):
+    with (
+        patch.object(instrument, "all_functions", lambda: found),
+        patch.object(instrument, "all_dataclasses", list),
+    ):
         try:
             with ordinary_code(module.main, ()) as code:
                 yield code

@@ -21,6 +21,7 @@ from mazurka import (
     replay,
     spawn,
 )
+from tests.generated import PROGRAMS
 from tests.waiting_programs import WaitingProgram, difference
 
 ALGORITHMS = ["pop", "optimal", "source", "naive"]
@@ -791,7 +792,8 @@ def test_an_async_loop_is_bounded_but_never_cut() -> None:
 # Generated programs
 
 
-@pytest.mark.parametrize("batch", range(20))
+@pytest.mark.slow
+@pytest.mark.parametrize("batch", range(max(PROGRAMS // 100, 1)))
 def test_generated_programs_keep_their_behaviour(batch: int) -> None:
     """50 programs each; those that are too large for the oracle do not count."""
     compared = 0

@@ -95,8 +95,6 @@ def summary(result: Result) -> str:
         headline += f" ({result.bound})"
     if result.verdict == "incomplete" and result.reason:
         headline += f" ({result.reason})"
-    if result.verdict == "bounded":
-        headline += f" ({result.bound})"
     if result.verdict == "failed" and result.reason.startswith("stopped after"):
         headline += f", and there may be more ({result.reason})"
     if result.verdict == "verified" and not result.complete:
