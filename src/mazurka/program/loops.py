@@ -99,7 +99,7 @@ def values_of(names: tuple[str, ...]) -> list[object]:
     """Local variables of the function that is running."""
     if not names:
         return []
-    variables = callers_frame().f_locals
+    variables: Any = callers_frame().f_locals  # a dict, but from Python 3.13 on a view
     return [variables.get(name, MISSING) for name in names]
 
 
@@ -110,7 +110,8 @@ def variables_of(names: tuple[str, ...]) -> dict[str, object]:
         return {}
     frame = callers_frame()
     found: dict[str, object] = {}
-    for variables in (frame.f_globals, frame.f_locals):
+    places: tuple[Any, ...] = (frame.f_globals, frame.f_locals)
+    for variables in places:
         for name in names:
             if name in variables:
                 found[name] = variables[name]
