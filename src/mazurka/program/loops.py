@@ -99,8 +99,8 @@ def values_of(names: tuple[str, ...]) -> list[object]:
     """Local variables of the function that is running."""
     if not names:
         return []
-    variables: Any = callers_frame().f_locals  # a dict, but from Python 3.13 on a view
-    return [variables.get(name, MISSING) for name in names]
+    frame: Any = callers_frame()  # of which local variables are no dict from Python 3.13 on
+    return [frame.f_locals.get(name, MISSING) for name in names]
 
 
 def variables_of(names: tuple[str, ...]) -> dict[str, object]:
@@ -108,10 +108,9 @@ def variables_of(names: tuple[str, ...]) -> dict[str, object]:
     out."""
     if not names:
         return {}
-    frame = callers_frame()
+    frame: Any = callers_frame()
     found: dict[str, object] = {}
-    places: tuple[Any, ...] = (frame.f_globals, frame.f_locals)
-    for variables in places:
+    for variables in (frame.f_globals, frame.f_locals):
         for name in names:
             if name in variables:
                 found[name] = variables[name]
