@@ -276,3 +276,18 @@ def test_bad_bounds(preemptions: Any) -> None:
 def test_other_algorithms_do_not_bound() -> None:
     with pytest.raises(mazurka.MazurkaError, match="optimal does not bound preemptions: use trust"):
         explore(lost_update, preemptions=1, algorithm="optimal")
+
+
+def test_what_is_not_told_is_left_out() -> None:
+    """The only execution that fails takes a preemption, and is run to its end all the same."""
+
+    def program() -> None:
+        tasks = mazurka.Queue()
+        spawn(tasks.put, "never done")
+        tasks.join()
+
+    told = explore(program, preemptions=0)
+    assert told.verdict == "failed" and not told.cut
+    assert "more than the bound of 0" in told.failures[0].details[-1]
+    assert explore(program, preemptions=0, strict_bound=True).verdict == "bounded"
+    assert explore(program, preemptions="0..", strict_bound=True).verdict == "failed"

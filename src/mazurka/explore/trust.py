@@ -168,6 +168,8 @@ class Trust(Guide):
             for choice in range(1, event.alternatives):
                 other = chosen_otherwise(event, choice)
                 self.revisits.append(Revisit(graph, position, other, None))
+        if self.is_cut:
+            return  # others could still go on
         for waiting in self.execution.waiting:
             location = waiting.location
             if 0 <= location < len(order.last_access):
@@ -259,6 +261,7 @@ class Trust(Guide):
             return self.search.count()
         if execution.failed and self.search.strict_bound:
             execution.failed = False
+            execution.status = CUT  # it is left out, though it was run to its end
         if execution.status == COMPLETE:
             result.beyond += 1
         failures = len(result.failures)
@@ -266,7 +269,7 @@ class Trust(Guide):
         for failure in result.failures[failures:]:
             needed = bound.fewest(waiting)
             failure.details.append(
-                f"this takes {needed} preemptions, more than the bound of {bound.most}"
+                f"preemptions that this takes: {needed}, more than the bound of {bound.most}"
             )
         return goes_on
 
