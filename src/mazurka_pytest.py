@@ -84,37 +84,42 @@ def seconds(text: str) -> float:
     return number
 
 
-def algorithm(text: str) -> str:
-    from mazurka.checking import ALGORITHMS
+def one_of(what: str, constant: str) -> Callable[[str], str]:
+    """Takes one of the names that `mazurka.checking` has in a constant."""
 
-    if text not in ALGORITHMS:
-        raise argparse.ArgumentTypeError(
-            f"there is no algorithm {text!r}; choose one of {', '.join(ALGORITHMS)}"
-        )
-    return text
+    def take(text: str) -> str:
+        from mazurka import checking
 
+        known = getattr(checking, constant)
+        if text not in known:
+            raise argparse.ArgumentTypeError(
+                f"there is no {what} {text!r}; choose one of {', '.join(known)}"
+            )
+        return text
 
-def granularity(text: str) -> str:
-    from mazurka.checking import GRANULARITIES
-
-    if text not in GRANULARITIES:
-        raise argparse.ArgumentTypeError(
-            f"there is no granularity {text!r}; choose one of {', '.join(GRANULARITIES)}"
-        )
-    return text
+    return take
 
 
 # Options of mazurka.check that can be set for a whole run.
 CHECK_OPTIONS: dict[str, tuple[Callable[[str], Any], str, str]] = {
-    "algorithm": (algorithm, "NAME", "How tests that Mazurka checks are explored."),
+    "algorithm": (
+        one_of("algorithm", "ALGORITHMS"),
+        "NAME",
+        "How tests that Mazurka checks are explored.",
+    ),
     "max_executions": (whole_number, "N", "Give up a test after this many executions."),
     "time_limit": (seconds, "SECONDS", "Give up a test after this many seconds."),
     "seed": (any_number, "N", "Which executions are taken at random, if they are."),
     "depth": (whole_number, "N", "How many orderings a failure may take that pct is to find."),
     "k": (number_or_optimal, "K", "With how many events alternatives conflict for qpor."),
     "preemptions": (str, "K", "Leave out executions with more than K preemptions."),
+    "equivalence": (
+        one_of("equivalence", "EQUIVALENCES"),
+        "NAME",
+        "Which executions count as one: 'reads-from' goes by the values that are read.",
+    ),
     "granularity": (
-        granularity,
+        one_of("granularity", "GRANULARITIES"),
         "NAME",
         "Where threads are switched: at each access, or at sync only, with data races as failures.",
     ),

@@ -19,6 +19,7 @@ from mazurka.explore.naive import NaiveSearch, Trace, trace_of
 from mazurka.explore.optimal import OptimalDpor
 from mazurka.explore.pop import Pop
 from mazurka.explore.qpor import Qpor
+from mazurka.explore.reads_from import ReadsFrom
 from mazurka.explore.search import Search
 from mazurka.explore.source import SourceDpor
 from mazurka.explore.trust import Trust
@@ -51,6 +52,7 @@ EXPLORERS: dict[str, Callable[[Search], Any]] = {
     "qpor 3": lambda search: with_k(search, 3),
     "qpor optimal": lambda search: with_k(search, 0),
     "trust": Trust,
+    "reads-from": ReadsFrom,
 }
 QUASI_OPTIMAL = ["qpor 1", "qpor 2", "qpor 3"]
 

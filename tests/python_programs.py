@@ -23,6 +23,7 @@ from mazurka.core.result import EXCEPTION, NONDETERMINISM, Result
 from mazurka.explore.naive import Trace, trace_of
 from mazurka.explore.search import Search
 from mazurka.program.execution import PythonExecution
+from mazurka.program.loops import SETTINGS
 from mazurka.program.runtime import RUNTIME
 from mazurka.rewriting import instrument
 from mazurka.rewriting.ordinary import OrdinaryCode, ordinary_code
@@ -344,8 +345,11 @@ def disagreement(program: Program, most: int = 120) -> str | None:
         oracle = Exploration("naive", module.main, code, most)
         others = [
             Exploration(name, module.main, code, 5 * most)
-            for name in ("source", "optimal", "pop", "qpor 2", "qpor optimal", "pop in parts")
+            for name in ("source", "optimal", "pop", "qpor optimal", "pop in parts", "trust")
         ]
+        SETTINGS.reads_from = True
+        reads_from = Exploration("reads-from", module.main, code, 5 * most)
+        SETTINGS.reads_from = False
     if NONDETERMINISM in oracle.failures | alone.failures:
         return "the program does not repeat itself"
     if not oracle.finished:
@@ -358,7 +362,8 @@ def disagreement(program: Program, most: int = 120) -> str | None:
         problem = differences(search, oracle)
         if problem is not None:
             return f"{search.name} {problem}"
-    return None
+    problem = other_behaviour(reads_from, oracle)
+    return None if problem is None else f"reads-from {problem}"
 
 
 def differences(search: Exploration, oracle: Exploration) -> str | None:
@@ -369,16 +374,23 @@ def differences(search: Exploration, oracle: Exploration) -> str | None:
         return f"misses {missed} of {len(oracle.traces)} traces"
     if set(search.traces) - set(oracle.traces):
         return "invents traces"
-    if search.outcomes != oracle.outcomes:
-        return f"finds {search.outcomes}, the oracle {oracle.outcomes}"
-    if search.failures != oracle.failures:
-        return f"finds {search.failures}, the oracle {oracle.failures}"
-    if search.name in ("source", "qpor 2"):
-        return None
+    problem = other_behaviour(search, oracle)
+    if problem is not None or search.name == "source":
+        return problem
     if search.result.redundant:
         return f"has {search.result.redundant} redundant executions"
     if max(search.traces.values()) > 1:
         return "explores a trace twice"
+    return None
+
+
+def other_behaviour(search: Exploration, oracle: Exploration) -> str | None:
+    if not search.finished:
+        return "does not end"
+    if search.outcomes != oracle.outcomes:
+        return f"finds {search.outcomes}, the oracle {oracle.outcomes}"
+    if search.failures != oracle.failures:
+        return f"finds {search.failures}, the oracle {oracle.failures}"
     return None
 
 

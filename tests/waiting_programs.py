@@ -161,7 +161,7 @@ class Behaviour:
         self.exceptions: set[str] = set()
         self.outcomes: set[str] = set()
         self.result = Result()
-        SETTINGS.begin(True, True, None)
+        SETTINGS.begin(True, True, None, False)
         module = load(source)
         with rewritten(module) as code:
             self.finished = self.explored(module.main, code)

@@ -49,9 +49,3 @@ def bounds_of(preemptions: int | str | None) -> Iterable[int] | None:
         f"preemptions must be a whole number, at least 0, or one with two dots like '0..': "
         f"{preemptions!r} is neither"
     )
-
-
-def algorithm_that_bounds(algorithm: str) -> str:
-    if algorithm not in ("pop", "trust"):  # "pop" is what nobody has chosen
-        raise MazurkaError(f"{algorithm} does not bound preemptions: use trust")
-    return "trust"

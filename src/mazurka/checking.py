@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from types import MethodType
 from typing import Any, ParamSpec, TypeVar, overload
 
-from mazurka.bounding import algorithm_that_bounds, bounds_of, search_with_bounds
+from mazurka.bounding import bounds_of, search_with_bounds
 from mazurka.core.part import WHOLE, Part
 from mazurka.core.result import (
     NONDETERMINISM,
@@ -27,6 +27,7 @@ from mazurka.explore.naive import NaiveSearch
 from mazurka.explore.optimal import OptimalDpor
 from mazurka.explore.pop import Pop
 from mazurka.explore.qpor import Qpor
+from mazurka.explore.reads_from import ReadsFrom
 from mazurka.explore.sampling import PartialOrders, Priorities, Sampler
 from mazurka.explore.search import ALL_OF_THEM, Progress, Search
 from mazurka.explore.search import DEFAULT_DEPTH as DEFAULT_DEPTH
@@ -48,7 +49,7 @@ ALGORITHMS: dict[str, Callable[[Search], bool]] = {
     "pop": lambda search: Pop(search, [WHOLE]).explore(),
     "optimal": lambda search: OptimalDpor(search).explore(),
     "qpor": lambda search: Qpor(search).explore(),
-    "trust": lambda search: Trust(search).explore(),
+    "trust": lambda search: (ReadsFrom if search.reads_from else Trust)(search).explore(),
     "source": lambda search: SourceDpor(search).explore(),
     "naive": lambda search: NaiveSearch(search).explore(),
     "random": lambda search: Sampler(search).explore(),
@@ -59,6 +60,7 @@ SAMPLERS = ("random", "pct", "pos")
 SAMPLES = 1000  # that they take if nothing else ends the search
 
 GRANULARITIES = ("access", "sync")
+EQUIVALENCES = ("mazurkiewicz", "reads-from")
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -128,6 +130,7 @@ def explore(
     k: int | str = DEFAULT_K,
     preemptions: int | str | None = None,
     strict_bound: bool = False,
+    equivalence: str = "mazurkiewicz",
     loop_purity: bool = True,
     awaits: bool = True,
     unroll: int | None = None,
@@ -162,6 +165,9 @@ def explore(
     reached. Some executions beyond the bound are met all the same: if they fail, that is told, or
     not with `strict_bound=True`.
 
+    With `equivalence="reads-from"` executions count as one if each read gets its value from the
+    same write, whatever the order of the writes, by the algorithm "trust": they may be fewer.
+
     A thread that goes round in a loop and changes nothing is cut there, and loops that poll become
     awaits: `loop_purity=False` and `awaits=False` switch that off, but for loops which do nothing
     but poll. `unroll` bounds the rounds of all other loops that have steps: an execution that goes
@@ -173,7 +179,10 @@ def explore(
     goals = conflicts_wanted(k)
     bounds = bounds_of(preemptions)
     if bounds is not None:
-        algorithm = algorithm_that_bounds(algorithm)
+        algorithm = only_trust(algorithm, "bound preemptions")
+    reads_from = is_reads_from(equivalence, granularity, preemptions)
+    if reads_from:
+        algorithm = only_trust(algorithm, "explore up to reads-from equivalence")
     check_unroll(unroll, instrument)
     samples = algorithm in SAMPLERS
     if samples and max_executions is None and time_limit is None:
@@ -188,7 +197,7 @@ def explore(
             return search_by("trust", -1, time_limit)
 
     def search_by(algorithm: str, bound: int, time_limit: float | None) -> tuple[Result, bool]:
-        result = Result(algorithm=algorithm)
+        result = Result(algorithm=algorithm, equivalence=equivalence)
         # Searches that pick from all threads must have them stand before their next steps.
         all_stand = samples or algorithm == "naive"
         execution = PythonExecution(
@@ -202,9 +211,10 @@ def explore(
         search.k = goals
         search.preemptions = bound
         search.strict_bound = strict_bound
+        search.reads_from = reads_from
         return result, run_search(search, ALGORITHMS[algorithm], step_limit)
 
-    SETTINGS.begin(loop_purity, awaits, unroll)
+    SETTINGS.begin(loop_purity, awaits, unroll, reads_from)
     if instrument is None:
         result, everything = search()
     else:
@@ -362,6 +372,29 @@ def conflicts_wanted(k: int | str) -> int:
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise MazurkaError(f"k must be a whole number, at least 1, or 'optimal', not {k!r}")
     return k
+
+
+def is_reads_from(equivalence: str, granularity: str, preemptions: int | str | None) -> bool:
+    """Whether executions are told apart by what reads get, and refuse what does not go with it."""
+    if equivalence not in EQUIVALENCES:
+        known = ", ".join(EQUIVALENCES)
+        raise MazurkaError(f"there is no equivalence {equivalence!r}; choose one of {known}")
+    if equivalence != "reads-from":
+        return False
+    if granularity == "sync" or preemptions is not None:
+        other = "granularity='sync'" if granularity == "sync" else "preemptions"
+        raise MazurkaError(
+            f"{other} asks for the order of writes, which equivalence='reads-from' leaves open: "
+            "leave one of them out"
+        )
+    return True
+
+
+def only_trust(algorithm: str, task: str) -> str:
+    """The algorithm for a task that no other one can do."""
+    if algorithm not in ("pop", "trust"):  # "pop" is what nobody has chosen
+        raise MazurkaError(f"{algorithm} does not {task}: use trust")
+    return "trust"
 
 
 def check_unroll(unroll: int | None, instrument: Sequence[str] | None) -> None:
@@ -571,6 +604,7 @@ def replay(
         bool(schedule.options.get("loop_purity", True)),
         bool(schedule.options.get("awaits", True)),
         schedule.options.get("unroll"),
+        schedule.options.get("equivalence") == "reads-from",
     )
     instrument = schedule.options.get("instrument")
     if instrument is None:

@@ -28,6 +28,7 @@ from mazurka.checking import (
     DEFAULT_K,
     DEFAULT_MAX_EVENTS,
     DEFAULT_STEP_LIMIT,
+    EQUIVALENCES,
     GRANULARITIES,
 )
 from mazurka.core.result import Failure, MazurkaError, Result, Schedule
@@ -127,6 +128,14 @@ def number_or_optimal(context: click.Context, parameter: click.Parameter, text: 
     "--strict-bound",
     is_flag=True,
     help="Do not tell failures that take more preemptions than K, though some are met.",
+)
+@click.option(
+    "--equivalence",
+    type=click.Choice(EQUIVALENCES),
+    default="mazurkiewicz",
+    show_default=True,
+    help="Which executions count as one: those that differ in the order of independent steps only, "
+    "or all in which reads get their values from the same writes (algorithm trust).",
 )
 @click.option(
     "--max-executions", type=click.IntRange(min=1), help="Stop after this many executions."

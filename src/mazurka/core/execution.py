@@ -59,6 +59,7 @@ class Execution:
         self.status = COMPLETE
         self.waiting: list[Event] = []  # the operations that its blocked threads stand before
         self.sleeping: list[Event] = []  # and those of its sleeping threads
+        self.polled: list[int] = []  # the locations that threads look at which wait in loops
         self.failed = False
         self.doubt = ""  # why something may be missed where the execution was left out
         self.bound = ""  # the bound that has cut it short, if one has

@@ -37,6 +37,14 @@ class HappensBefore:
     def extend(self, event: Event) -> None:
         """Add the next event: its clock, and the earlier events that it is in a race with."""
         self.put_back(event)
+        self.follow_thread(event)
+        if event.location >= 0:
+            find_order(event)
+        elif event.kind == JOIN:
+            event.clock = joined(event.clock, self.latest_of(event.choice))
+
+    def follow_thread(self, event: Event) -> None:
+        """Order an event after the previous one of its thread."""
         event.index = len(self.of_thread[event.thread])
         previous = event.previous
         if previous is None:
@@ -45,10 +53,6 @@ class HappensBefore:
             event.clock = previous.clock
         else:
             event.clock = joined(NO_CLOCK, previous)
-        if event.location >= 0:
-            find_order(event)
-        elif event.kind == JOIN:
-            event.clock = joined(event.clock, self.latest_of(event.choice))
 
     def put_back(self, event: Event) -> None:
         """Add the next event, of which it is known what happens before it."""

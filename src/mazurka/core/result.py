@@ -138,6 +138,7 @@ class Result:
 
     verdict: Verdict = "incomplete"
     algorithm: str = ""
+    equivalence: str = "mazurkiewicz"
     complete: int = 0
     blocked: int = 0
     redundant: int = 0

@@ -44,8 +44,18 @@ class Search:
         self.k = DEFAULT_K  # with how many events an alternative conflicts, for `qpor`
         self.preemptions = -1  # how many an execution may take; -1: any number
         self.strict_bound = False  # whether failures that take more do not count
+        self.reads_from = False  # whether the order of writes does not count
         self.races: set[str] = set()  # the data races that were met
         self.doubt = ""  # why it may have missed something though it ran to its end
+
+    def begin_anew(self) -> None:
+        """Forget what was found, but not how long it took."""
+        result = self.result
+        result.complete = result.blocked = result.redundant = result.cut = result.beyond = 0
+        result.failures.clear()
+        self.outcomes.clear()
+        self.races.clear()
+        self.counted = 0
 
     def seconds(self) -> float:
         return time.monotonic() - self.started

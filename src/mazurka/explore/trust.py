@@ -66,6 +66,7 @@ class Graph:
         self.undeletable: list[int] = []  # where events are that are settled, or not maximal
         self.revisited: Event | None = None  # what is to come next,
         self.revisited_added = 0  # and its place in the addition order
+        self.renewed = -1  # the position of a revisited event that is there, and may revisit others
 
 
 class Revisit:
@@ -328,21 +329,13 @@ class Trust(Guide):
             or not is_last(revisit, revisited, moved, kept)
         ):
             return None
-        added = graph.added[revisited.position]
-        after = Graph([], [], [], [claim for claim in graph.claims if claim.added < added])
-        for position in range(revisit.end):
-            other = graph.events[position]
-            if graph.added[position] < added or knows(kept, other):
-                after.events.append(other)
-                after.added.append(graph.added[position])
-                after.settled.append(graph.settled[position] or graph.added[position] > added)
+        after = kept_part(revisit, revisited, kept)
         after.events.append(moved)
         after.added.append(latest)
         after.settled.append(True)
         after.revisited = revisited
-        after.revisited_added = added
-        inner = [claim for claim in graph.claims if claim.added > added]
-        return after if all_hold(inner, after.events, after.added) else None
+        after.revisited_added = graph.added[revisited.position]
+        return after if inner_claims_hold(revisit, revisited, after) else None
 
     def deletes_maximal_only(self, revisit: Revisit, revisited: Event, kept: list[int]) -> bool:
         """The maximality condition."""
@@ -367,7 +360,8 @@ class Trust(Guide):
         others = [
             other
             for other in graph.events
-            if other.kind == CHOOSE and (other.position < position or knows(kept, other))
+            if other.kind == CHOOSE
+            and (graph.added[other.position] < graph.added[position] or knows(kept, other))
         ]
         return self.execution.excludes(others, choice)
 
@@ -396,6 +390,20 @@ def kept_by(revisit: Revisit, revisited: Event) -> list[int]:
         if revisit.selected[place]:
             include(kept, revisit.candidates[place])
     return kept
+
+
+def kept_part(revisit: Revisit, revisited: Event, kept: list[int]) -> Graph:
+    """What a revisit leaves of its graph."""
+    graph = revisit.graph
+    added = graph.added[revisited.position]
+    part = Graph([], [], [], [claim for claim in graph.claims if claim.added < added])
+    for position in range(revisit.end):
+        event = graph.events[position]
+        if graph.added[position] < added or knows(kept, event):
+            part.events.append(event)
+            part.added.append(graph.added[position])
+            part.settled.append(graph.settled[position] or graph.added[position] > added)
+    return part
 
 
 def is_last(revisit: Revisit, revisited: Event, moved: Event, kept: list[int]) -> bool:
@@ -499,6 +507,14 @@ def all_hold(claims: list[Claim], events: list[Event], added: list[int]) -> bool
             if not is_same(awaited[place], claim.awaited[place]):
                 return False
     return True
+
+
+def inner_claims_hold(revisit: Revisit, revisited: Event, after: Graph) -> bool:
+    """Whether those claims still hold that a revisit ends."""
+    graph = revisit.graph
+    added = graph.added[revisited.position]
+    inner = [claim for claim in graph.claims if claim.added > added]
+    return all_hold(inner, after.events, after.added)
 
 
 def accesses_before(

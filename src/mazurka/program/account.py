@@ -238,6 +238,7 @@ def schedule_of(execution: Execution, kind: str, message: str, length: int) -> S
         "loop_purity": SETTINGS.purity,
         "awaits": SETTINGS.awaits,
         "unroll": SETTINGS.unroll or None,
+        "equivalence": "reads-from" if SETTINGS.reads_from else "mazurkiewicz",
     }
     steps = execution.steps_of(execution.events[:length])
     return Schedule(tuple(steps), "", kind, message, options)

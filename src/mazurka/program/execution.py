@@ -8,7 +8,7 @@ from mazurka.core.operation import CHOOSE, JOIN, NONE, UNKNOWN, may_block, mode_
 from mazurka.core.result import Failure, MazurkaError, NamedStep, Schedule
 from mazurka.program.account import account_of, account_of_change, race_to_tell
 from mazurka.program.blocks import are_atomic
-from mazurka.program.loops import SETTINGS, found_circle, is_stuck, lets_go
+from mazurka.program.loops import SETTINGS, found_circle, is_stuck, last_round, lets_go
 from mazurka.program.race_detector import Race
 from mazurka.program.runtime import INTERRUPTED, NOTHING, RUNTIME, Stuck
 from mazurka.program.source import place
@@ -17,6 +17,11 @@ from mazurka.program.thread import Thread
 WAITED = (
     "an atomic block had to wait, and for what comes after its own first steps: whether it can be "
     "undivided is not known; wait before the block"
+)
+
+ORDER_IS_OPEN = (
+    "whether atomic blocks are undivided depends on the order of writes, which "
+    "equivalence='reads-from' leaves open: leave it out"
 )
 
 
@@ -65,6 +70,7 @@ class PythonExecution(Execution):
             raise RUNTIME.interrupt
         self.waiting = []
         self.sleeping = []
+        self.polled = []
         self.status = COMPLETE
         self.doubt = ""
         self.bound = ""
@@ -94,6 +100,8 @@ class PythonExecution(Execution):
             else:
                 self.waiting.append(operation_before(thread))
                 stuck = stuck or not thread.daemon
+        for thread in spinning:
+            self.polled += [event.location for event in last_round(thread) if event.location >= 0]
         if spinning and not assumed:
             waiting = [RUNTIME.threads[event.thread] for event in self.waiting]
             assumed = any(lets_go(spinning, thread) for thread in waiting)
@@ -108,6 +116,8 @@ class PythonExecution(Execution):
             self.failed = True
         if self.race is not None or (found_circle() is not None and not asleep):
             self.failed = True
+        if RUNTIME.blocks and SETTINGS.reads_from:
+            raise MazurkaError(ORDER_IS_OPEN)
         if RUNTIME.blocks and not asleep and not are_atomic(RUNTIME.blocks, self.events):
             self.status = BLOCKED
             self.failed = False

@@ -36,17 +36,19 @@ class Settings:
         self.purity = True
         self.awaits = True
         self.unroll = 0  # how many rounds a loop may have; 0: as many as it likes
+        self.reads_from = False  # whether the order of writes that nobody reads is left open
         # Threads, by their names: those that were cut though time had passed for them, and those
         # that have looked at a clock.
         self.timeless: set[str] = set()
         self.clock_readers: set[str] = set()
         self.circle: Circle | None = None  # the latest that an execution was in
 
-    def begin(self, purity: bool, awaits: bool, unroll: int | None) -> None:
+    def begin(self, purity: bool, awaits: bool, unroll: int | None, reads_from: bool) -> None:
         """A check begins."""
         self.purity = purity
         self.awaits = awaits
         self.unroll = unroll or 0
+        self.reads_from = reads_from
         self.timeless = set()
         self.clock_readers = set()
         self.circle = None
@@ -254,11 +256,14 @@ def leaves_no_trace(thread: Thread, begin: int) -> bool:
 
 def can_be_undone(event: Event) -> bool:
     """Whether the same thread may put back what a step has changed. A loop that does so with
-    anything but a lock is left to `unroll`, if there is a bound, as it is in the paper."""
+    anything but a lock is left to `unroll`, if there is a bound, as it is in the paper. If the
+    order of writes is left open, it is not known whether another one came in between."""
     kind = event.kind
     if kind == ACQUIRE or kind == TRY_ACQUIRE or kind == RELEASE:
         return True
-    return not SETTINGS.unroll and event.mode == WRITE and STORE <= kind <= FETCH_ADD
+    if SETTINGS.unroll or SETTINGS.reads_from:
+        return False
+    return event.mode == WRITE and STORE <= kind <= FETCH_ADD
 
 
 def changes_nothing(event: Event) -> bool:

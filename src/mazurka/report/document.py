@@ -15,6 +15,7 @@ def result_document(program: str, result: Result) -> dict[str, Any]:
         "reason": result.reason,
         "bound": result.bound,
         "algorithm": result.algorithm,
+        "equivalence": result.equivalence,
         "executions": result.executions,
         "complete": result.complete,
         "blocked": result.blocked,

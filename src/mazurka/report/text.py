@@ -99,7 +99,10 @@ def summary(result: Result) -> str:
         headline += f", and there may be more ({result.reason})"
     if result.verdict == "verified" and not result.complete:
         headline += ", but none runs to its end: look at the assumptions"
-    return f"{headline}; {counts(result)} in {result.seconds:.2f} s ({result.algorithm})"
+    how = result.algorithm
+    if result.equivalence != "mazurkiewicz":
+        how += f", {result.equivalence}"
+    return f"{headline}; {counts(result)} in {result.seconds:.2f} s ({how})"
 
 
 def counts(result: Result) -> str:
