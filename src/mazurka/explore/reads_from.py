@@ -157,6 +157,8 @@ class ReadsFrom(Trust):
     def rearrange(self, graph: Graph) -> bool:
         """Put the events of a graph in an order in which they read from their sources; False if
         there is none: the graph is not consistent."""
+        if self.is_in_order(graph.events):
+            return True
         linearisation = Linearisation(graph.events, self.causality)
         if not linearisation.find():
             return False
@@ -165,6 +167,16 @@ class ReadsFrom(Trust):
         graph.events = linearisation.sequence
         graph.added = [graph.added[place] for place in order]
         graph.settled = [graph.settled[place] for place in order]
+        return True
+
+    def is_in_order(self, events: list[Event]) -> bool:
+        latest: dict[int, Event | None] = {}
+        for event in events:
+            if self.causality.is_free(event.location):
+                if observes(event) and event.previous_change is not latest.get(event.location):
+                    return False
+                if changes(event):
+                    latest[event.location] = event
         return True
 
     def reads_maximally(self, revisit: Revisit, revisited: Event, kept: list[int]) -> bool:
