@@ -250,10 +250,7 @@ def rewritten(module: ModuleType) -> Iterator[OrdinaryCode]:
     looking for them in the whole process takes longer than most explorations; there are no
     dataclasses, and those of other modules are left alone."""
     found = functions_in(vars(module))
-    with (
-        patch.object(instrument, "all_functions", lambda: found),
-        patch.object(instrument, "all_dataclasses", list),
-    ):
+    with patch.object(instrument, "functions_and_classes", lambda _: (found, [])):
         try:
             with ordinary_code(module.main, ()) as code:
                 yield code

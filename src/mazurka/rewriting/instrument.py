@@ -3,7 +3,6 @@
 import ast
 import dataclasses
 import functools
-import gc
 import inspect
 import linecache
 import os
@@ -17,6 +16,7 @@ from types import CodeType, FunctionType
 from typing import Any, TypeAlias
 
 from mazurka.core.result import MazurkaError
+from mazurka.heap import all_objects, newer_objects, older_objects_set_apart, set_apart
 from mazurka.program.source import PACKAGE
 from mazurka.rewriting.generated import FILENAME, FILES, file_for, generated_methods, is_generated
 from mazurka.rewriting.rewrite import (
@@ -60,12 +60,13 @@ def instrumented(
         return kind
 
     setattr(dataclasses, "_process_class", make_and_swap)  # noqa: B010
-    try:
-        instrumentation.again()
-        yield instrumentation
-    finally:
-        setattr(dataclasses, "_process_class", make)  # noqa: B010
-        instrumentation.undo()
+    with older_objects_set_apart():
+        try:
+            instrumentation.again()
+            yield instrumentation
+        finally:
+            setattr(dataclasses, "_process_class", make)  # noqa: B010
+            instrumentation.undo()
 
 
 class Instrumentation:
@@ -82,6 +83,8 @@ class Instrumentation:
         self.stored: set[str] = set()  # the attributes and globals that can change
         self.is_dynamic = False  # others may, too, as some code takes names of attributes as values
         self.functions: list[FunctionType] = []  # those that were found at the last look
+        self.swapped: list[FunctionType] = []  # at any look
+        self.last_look = 0
         self.namespaces: dict[int, dict[str, Any]] = {}  # and their globals
         self.twins: dict[tuple[int, SourceFile], Twins] = {}
         self.generated: dict[tuple[int, str, str], CodeType] = {}  # the same for dataclasses
@@ -93,50 +96,60 @@ class Instrumentation:
         """Swap the code of the functions that came into being since the last time."""
         file_of = functools.cache(source_file)
         found: list[tuple[FunctionType, SourceFile]] = []
-        for function in filter(self.is_wanted, all_functions()):
+        functions, classes = functions_and_classes(all_objects())
+        self.last_look = set_apart()
+        for function in self.wanted(functions):
             file = file_of(function.__code__.co_filename, PYTEST in function.__globals__)
             if isinstance(file, SourceFile):
                 found.append((function, file))
             else:
                 self.skip(function, file)
-        for file in {file for _, file in found}:
+        files = {file for _, file in found}
+        for file in files:
             self.stored |= file.stored
             self.is_dynamic = self.is_dynamic or file.is_dynamic
+        tracked = {file: file.relevant(self.stored) for file in files}
         for function, file in found:
-            self.swap(function, file)
+            self.swap(function, file, tracked[file])
             self.namespaces[id(function.__globals__)] = function.__globals__
         self.functions = [function for function, _ in found]
-        for kind in all_dataclasses():
-            self.swap_generated(kind)
+        for kind in classes:
+            if "__dataclass_fields__" in vars(kind):
+                self.swap_generated(kind)
 
     def undo(self) -> None:
         """Put the original code back, also into functions that were made meanwhile."""
-        for function in all_functions():
+        functions, _ = functions_and_classes(newer_objects(self.last_look))
+        for function in [*self.swapped, *functions]:
             pair = self.originals.get(id(function.__code__))
             if pair is not None:
                 function.__code__ = pair[1]
 
-    def is_wanted(self, function: FunctionType) -> bool:
-        code = function.__code__
-        if not (self.is_project_file(code.co_filename) or self.is_extra(function.__globals__)):
-            return False
-        # Not what was made up here, nor what an earlier check left behind.
-        return not code.co_filename.startswith(FILES) and not is_helper(code)
+    def wanted(self, functions: list[FunctionType]) -> list[FunctionType]:
+        """The functions of the project, and of the packages that were asked for."""
+        # This is asked of all functions of the process: hence first of their files.
+        names = {function.__code__.co_filename for function in functions}
+        names = {name for name in names if self.is_project_file(name)}
+        found = [
+            function
+            for function in functions
+            if function.__code__.co_filename in names
+            or (self.extra_packages and self.is_extra(function.__globals__))
+        ]
+        return [function for function in found if is_users(function.__code__)]
 
     def is_extra(self, namespace: Mapping[str, Any]) -> bool:
         """Whether a module belongs to one of the packages that were asked for."""
-        if not self.extra_packages:
-            return False
         module = str(namespace.get("__name__"))
         return any(
             module == package or module.startswith(package + ".") for package in self.extra_packages
         )
 
-    def swap(self, function: FunctionType, file: "SourceFile") -> None:
+    def swap(self, function: FunctionType, file: "SourceFile", tracked: frozenset[str]) -> None:
         code = function.__code__
         original = self.originals.get(id(code), (code, code))[1]
         try:
-            twin = self.twins_for(function, file).twin(original)
+            twin = self.twins_for(function, file, tracked).twin(original)
         except MazurkaError as error:
             self.skip(function, str(error))
             return
@@ -144,11 +157,13 @@ class Instrumentation:
             self.skip(function, "its source has changed since it was imported")
         elif twin is not code:
             self.originals[id(twin)] = twin, original
+            self.swapped.append(function)
             function.__code__ = twin
 
-    def twins_for(self, function: FunctionType, file: "SourceFile") -> "Twins":
+    def twins_for(
+        self, function: FunctionType, file: "SourceFile", tracked: frozenset[str]
+    ) -> "Twins":
         """The code with hooks for the module that a function belongs to."""
-        tracked = file.relevant(self.stored)
         place = id(function.__globals__), file
         twins = self.twins.get(place)
         if twins is None or twins.tracked != tracked:
@@ -174,6 +189,7 @@ class Instrumentation:
             twin = self.generated[key]
             self.codes.add(twin)
             self.originals[id(twin)] = twin, function.__code__
+            self.swapped.append(function)
             function.__code__ = twin
 
     def skip(self, function: FunctionType, reason: str) -> None:
@@ -280,38 +296,46 @@ def known_file(filename: str, text: str, pytest_asserts: bool) -> SourceFile:
     return SourceFile(filename, text, pytest_asserts)
 
 
-def all_functions() -> list[FunctionType]:
-    """All functions of the process; not what Python makes to run the bodies of modules."""
-    gc.unfreeze()  # else those that were frozen would not be found
-    return [
+def functions_and_classes(things: list[object]) -> tuple[list[FunctionType], list[type]]:
+    """Those among the things; not the functions that Python makes to run the bodies of modules."""
+    # (The `__class__` of a proxy may be anything, and looking at it may do anything.)
+    kinds = set(metaclasses(type))
+    wanted = {FunctionType, *kinds}
+    found: list[Any] = [thing for thing in things if type(thing) in wanted]
+    functions = [
         thing
-        for thing in gc.get_objects()
+        for thing in found
         if type(thing) is FunctionType and thing.__code__.co_flags & inspect.CO_OPTIMIZED
     ]
+    return functions, [thing for thing in found if type(thing) in kinds]
 
 
-def all_dataclasses() -> list[type]:
-    things = gc.get_objects()
-    # (The `__class__` of a proxy may be anything, and looking at it may do anything.)
-    metaclasses = {kind for kind in set(map(type, things)) if issubclass(kind, type)}
-    return [
-        thing
-        for thing in things
-        if type(thing) in metaclasses and "__dataclass_fields__" in vars(thing)
-    ]
+def metaclasses(kind: type[type]) -> Iterator[type[type]]:
+    yield kind
+    for subclass in type.__subclasses__(kind):
+        yield from metaclasses(subclass)
+
+
+def is_users(code: CodeType) -> bool:
+    """Whether code was neither made up here, nor left behind by an earlier check."""
+    return not code.co_filename.startswith(FILES) and not is_helper(code)
 
 
 def is_project_file(filename: str) -> bool:
     """Whether a file belongs to the user, rather than to Python, a library, or Mazurka."""
     if filename.startswith(("<frozen ", "<string>")):
         return False
-    linecache.checkcache(filename)
-    if filename.startswith("<"):  # the cells of notebooks have such names, and source
-        return bool(linecache.getlines(filename))
-    path = os.path.abspath(filename)
-    if path.startswith((*LIBRARIES, PACKAGE)):
+    is_cell = filename.startswith("<")  # the cells of notebooks have such names, and source
+    if not is_cell and is_library(os.path.abspath(filename)):
         return False
-    return LIBRARY_FOLDERS.isdisjoint(PurePath(path).parts)
+    linecache.checkcache(filename)
+    return not is_cell or bool(linecache.getlines(filename))
+
+
+@functools.cache
+def is_library(path: str) -> bool:
+    folders = PurePath(path).parts
+    return path.startswith((*LIBRARIES, PACKAGE)) or not LIBRARY_FOLDERS.isdisjoint(folders)
 
 
 def functions_of(code: CodeType) -> Functions:

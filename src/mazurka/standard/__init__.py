@@ -6,7 +6,6 @@ imported, and the objects of these types that it has made, cannot be replaced: R
 calls, `steered` for locks and simple queues, `local_namespace` for thread-local attributes.
 """
 
-import gc
 import logging
 import sys
 import threading
@@ -15,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from mazurka.heap import older_objects_set_apart, set_apart
 from mazurka.program.life import in_execution
 from mazurka.program.runtime import RUNTIME
 from mazurka.program.thread import do_nothing
@@ -106,24 +106,13 @@ def steered_standard_library() -> Iterator[None]:
     RUNTIME.at_begin = begin
     try:
         patches = [*PATCHES, *import_patches(), *loop_policy.policy_patches()]
-        with older_objects_frozen(), patched(patches), no_running_loop():
+        with older_objects_set_apart(), patched(patches), no_running_loop():
             yield
     finally:
         RUNTIME.at_begin = do_nothing
         threading.excepthook = hook
         logger.removeFilter(silent)
         CHECK.close()
-
-
-@contextmanager
-def older_objects_frozen() -> Iterator[None]:
-    """Set the objects that are there before a check apart from those that it makes. (As a side
-    effect, the garbage collector need not look through them.)"""
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
 
 
 def import_patches() -> list[Patch]:
@@ -139,6 +128,6 @@ def import_patches() -> list[Patch]:
             try:
                 return original(*arguments)
             finally:
-                gc.freeze()
+                set_apart()
 
     return [Patch(bootstrap, "_find_and_load", find_and_load)]

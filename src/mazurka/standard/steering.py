@@ -6,12 +6,12 @@ threads, they do what they always did.
 """
 
 import functools
-import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from operator import attrgetter
 from typing import Any, NamedTuple
 
+from mazurka.heap import newer_objects
 from mazurka.program.life import in_execution
 from mazurka.program.runtime import RUNTIME
 from mazurka.program.source import here
@@ -121,8 +121,8 @@ def global_name(instance: object) -> str | None:
 
 
 def was_made_outside(instance: object) -> bool:
-    """Whether an object is older than the check, which froze all that was there."""
-    return all(found is not instance for found in gc.get_objects())
+    """Whether an object is older than the check, or belongs to a module that it has imported."""
+    return all(found is not instance for found in newer_objects())
 
 
 def delegating(
