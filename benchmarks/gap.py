@@ -41,12 +41,21 @@ class Gap:
 
 def gaps(max_executions: int) -> list[Gap]:
     found = []
-    for row in all_rows("condpor-2"):
-        if row.setting == ENUMERATED:
-            enumerated, enumerated_seconds = explore(row, True, max_executions)
-            symbolic, symbolic_seconds = explore(row, False, max_executions)
-            found.append(Gap(row, enumerated, enumerated_seconds, symbolic, symbolic_seconds))
+    for row in enumerated_rows():
+        enumerated, enumerated_seconds = explore(row, True, max_executions)
+        symbolic, symbolic_seconds = explore(row, False, max_executions)
+        found.append(Gap(row, enumerated, enumerated_seconds, symbolic, symbolic_seconds))
     return found
+
+
+def enumerated_rows() -> list[PaperRow]:
+    """The paper's figures with every value of the inputs."""
+    return [
+        row
+        for table in ("condpor-2", "condpor-5")
+        for row in all_rows(table)
+        if row.setting == ENUMERATED
+    ]
 
 
 def explore(row: PaperRow, enumerate_inputs: bool, most: int) -> tuple[int | None, float]:

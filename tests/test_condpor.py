@@ -3,6 +3,7 @@
 import pytest
 
 from benchmarks.comparison import difference
+from benchmarks.gap import COUNTED_AGAIN, enumerated_rows, explore
 from benchmarks.measure import measure
 from benchmarks.paper import TABLES, PaperRow, rows
 from benchmarks.registry import BENCHMARKS, parse
@@ -46,6 +47,19 @@ def test_small_programs(row: PaperRow, algorithm: str) -> None:
 @pytest.mark.parametrize("row", rows_between(SMALL + 1, LARGE), ids=str)
 def test_larger_programs(row: PaperRow) -> None:
     check_row(row, "pop")
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        row
+        for row in enumerated_rows()
+        if (row.complete or SMALL + 1) <= SMALL and row.benchmark not in COUNTED_AGAIN
+    ],
+    ids=str,
+)
+def test_every_value_of_the_inputs(row: PaperRow) -> None:
+    assert explore(row, True, 2 * SMALL)[0] == row.complete
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
