@@ -87,7 +87,7 @@ class Instrumentation:
         self.last_look = 0
         self.namespaces: dict[int, dict[str, Any]] = {}  # and their globals
         self.twins: dict[tuple[int, SourceFile], Twins] = {}
-        self.generated: dict[tuple[int, str, str], CodeType] = {}  # the same for dataclasses
+        self.generated = KEPT.generated_by(hooks)  # the same for dataclasses
         # By the id of the code that calls hooks: that code, and the original.
         self.originals: dict[int, tuple[CodeType, CodeType]] = {}
         self.is_project_file = functools.cache(is_project_file)
@@ -124,6 +124,7 @@ class Instrumentation:
             pair = self.originals.get(id(function.__code__))
             if pair is not None:
                 function.__code__ = pair[1]
+        KEPT.keep(self.hooks, self.twins, self.generated)
 
     def wanted(self, functions: list[FunctionType]) -> list[FunctionType]:
         """The functions of the project, and of the packages that were asked for."""
@@ -167,11 +168,13 @@ class Instrumentation:
         place = id(function.__globals__), file
         twins = self.twins.get(place)
         if twins is None or twins.tracked != tracked:
-            code = file.rewritten(tracked)
-            twins = Twins(file, tracked, code, self.hooks, function.__globals__)
+            twins = KEPT.find(self.hooks, place, tracked)
+            if twins is None:
+                code = file.rewritten(tracked)
+                twins = Twins(file, tracked, code, self.hooks, function.__globals__)
             self.twins[place] = twins
             self.codes.update(twins.codes())
-            self.originals.update(twins.originals())
+            self.originals.update(twins.originals)
         return twins
 
     def swap_generated(self, kind: type) -> None:
@@ -182,11 +185,12 @@ class Instrumentation:
             return
         for function, source in generated_methods(kind):
             name = file_for(kind, function.__name__, source)
-            key = id(module), name, source
+            key = id(vars(module)), name, source
             if key not in self.generated:
                 code = bind(rewritten(parsed(source, name), name, set()), self.hooks, vars(module))
-                (self.generated[key],) = next(iter(functions_of(code).values()))
-            twin = self.generated[key]
+                (twin,) = next(iter(functions_of(code).values()))
+                self.generated[key] = twin, vars(module)
+            twin, _ = self.generated[key]
             self.codes.add(twin)
             self.originals[id(twin)] = twin, function.__code__
             self.swapped.append(function)
@@ -257,9 +261,23 @@ class Twins:
         self.tracked = tracked
         self.namespace = namespace  # kept, so that its id stays its own
         self.functions = functions_of(bind(code, hooks, namespace))
+        # For functions that are made meanwhile: their code, and the code to put back.
+        self.originals = {
+            id(twin): (twin, source)
+            for key, twins in self.functions.items()
+            for source, twin in zip(file.functions.get(key, []), twins, strict=False)
+        }
+        self.found: dict[int, tuple[CodeType, CodeType | None]] = {}  # by the original's id
 
     def twin(self, original: CodeType) -> CodeType | None:
         """The code that does the same as the original; None if the source is not the original's."""
+        known = self.found.get(id(original))
+        if known is None:
+            known = original, self.find_twin(original)
+            self.found[id(original)] = known
+        return known[1]
+
+    def find_twin(self, original: CodeType) -> CodeType | None:
         key = key_of(original)
         sources, twins = self.file.functions.get(key, []), self.functions.get(key, [])
         # Without columns, lambdas in one line are told apart by their order.
@@ -273,22 +291,64 @@ class Twins:
         for codes in self.functions.values():
             yield from codes
 
-    def originals(self) -> Iterator[tuple[int, tuple[CodeType, CodeType]]]:
-        """For functions that are made meanwhile: their code, and the code to put back."""
-        for key, twins in self.functions.items():
-            for source, twin in zip(self.file.functions.get(key, []), twins, strict=False):
-                yield id(twin), (twin, source)
+
+# For the methods of dataclasses, by module, name and source: the code with hooks; and the namespace
+# of the module, so that its id stays its own.
+Generated: TypeAlias = dict[tuple[int, str, str], tuple[CodeType, dict[str, Any]]]
+
+
+class KeptTwins:
+    """The code with hooks that the latest check has made, for the next one: most of its modules
+    will be there as they were."""
+
+    def __init__(self) -> None:
+        self.hooks: Mapping[str, Any] = {}
+        self.twins: dict[tuple[int, SourceFile], Twins] = {}
+        self.generated: Generated = {}
+
+    def keep(
+        self,
+        hooks: Mapping[str, Any],
+        twins: dict[tuple[int, SourceFile], Twins],
+        generated: Generated,
+    ) -> None:
+        """Keep that of modules that are there anyway."""
+        modules = tuple(sys.modules.values())
+        namespaces = {id(getattr(module, "__dict__", None)) for module in modules}
+        self.hooks = hooks
+        self.twins = {place: twins[place] for place in twins if place[0] in namespaces}
+        self.generated = {key: generated[key] for key in generated if key[0] in namespaces}
+
+    def find(
+        self, hooks: Mapping[str, Any], place: tuple[int, SourceFile], tracked: frozenset[str]
+    ) -> Twins | None:
+        twins = self.twins.get(place) if hooks is self.hooks else None
+        return twins if twins is not None and twins.tracked == tracked else None
+
+    def generated_by(self, hooks: Mapping[str, Any]) -> Generated:
+        return self.generated if hooks is self.hooks else {}
+
+
+KEPT = KeptTwins()
 
 
 def source_file(filename: str, pytest_asserts: bool) -> SourceFile | str:
     """A source file, or why there is none."""
-    text = "".join(linecache.getlines(filename))
-    if not text:
+    lines = linecache.getlines(filename)
+    if not lines:
         return "its source is not available"
+    known = KNOWN_LINES.get((filename, pytest_asserts))
+    if known is not None and known[0] is lines:  # as long as the file has not changed
+        return known[1]
     try:
-        return known_file(filename, text, pytest_asserts)
+        file = known_file(filename, "".join(lines), pytest_asserts)
+        KNOWN_LINES[filename, pytest_asserts] = lines, file
+        return file
     except (SyntaxError, ValueError, RecursionError) as error:
         return f"its source cannot be read: {error}"
+
+
+KNOWN_LINES: dict[tuple[str, bool], tuple[list[str], SourceFile]] = {}
 
 
 @functools.cache
