@@ -27,11 +27,10 @@ from mazurka.explore.unfolding import (
     Canonical,
     Configuration,
     Latest,
-    Node,
     Unfolding,
     accessed,
-    changes_all,
     in_conflict,
+    rival,
 )
 
 COVERED: Final = -1  # by the events that are chosen for other goals
@@ -40,12 +39,18 @@ COVERED: Final = -1  # by the events that are chosen for other goals
 class Prefix:
     """A node of the exploration: the configuration of the events before a position."""
 
-    def __init__(self, disabled: list[Canonical]) -> None:
-        self.disabled = disabled  # D, less those that something in C conflicts with
+    def __init__(self) -> None:
+        self.disabled = NO_DISABLED  # D, less those that something in C conflicts with
         self.explored: list[Canonical] = []  # what has been added to D here
         self.known: list[Canonical] = []  # events that are kept for what stands here
-        self.top: Node | None = None  # what the event that stands here comes after: in its thread,
-        self.latest: Latest | None = None  # and at its place
+        self.top: Canonical | None = None  # what the event that stands here comes after: in its
+        self.latest: Latest | None = None  # thread, and at its place
+        # Events that cannot be in a spike: as long as that event stands here,
+        self.aside: dict[int, Canonical] = {}
+        self.barred: dict[int, Canonical] = {}  # or what has been explored here is in D.
+
+
+NO_DISABLED: Final[list[Canonical]] = []
 
 
 class Qpor:
@@ -58,9 +63,7 @@ class Qpor:
         self.unfolding = Unfolding()
         self.events: list[Canonical] = []  # C, in the order of the current execution
         self.configuration = Configuration([], {})  # the same
-        self.prefixes: list[Prefix] = [Prefix([])]
-        # The events of C and D by the place that they access, and its latest change before them.
-        self.standing: dict[tuple[int, int], list[Canonical]] = {}
+        self.prefixes = [Prefix()]  # one more than C is or has been long
 
     def explore(self) -> bool:
         """Explore the whole program; False when the search was ended before."""
@@ -69,15 +72,16 @@ class Qpor:
         while self.events:
             event = self.take_off()
             position = len(self.events)
-            prefix = self.prefixes[position]
-            disabled = [*prefix.disabled, *prefix.explored, event]
-            alternative = self.alternative(disabled)
-            if not alternative:
-                self.leave(position, event)
-                continue
-            prefix.explored.append(event)
-            if not self.run(position, alternative, disabled):
-                return False
+            if event.place != NOWHERE and len(event.beside.known) > 1:
+                prefix = self.prefixes[position]
+                disabled = [*prefix.disabled, *prefix.explored, event]
+                alternative = self.alternative(disabled)
+                if alternative:
+                    prefix.explored.append(event)
+                    if not self.run(position, alternative, disabled):
+                        return False
+                    continue
+            self.leave(position, event)
         return True
 
     def run(self, keep: int, path: list[Canonical], disabled: list[Canonical]) -> bool:
@@ -131,31 +135,26 @@ class Qpor:
         while len(tops) <= thread:
             tops.append(None)
         prefix.top = tops[thread]
-        tops[thread] = event.node
+        tops[thread] = event
         event.position = position
         if event.place != NOWHERE:
-            self.standing.setdefault((event.place, event.above), []).append(event)
+            event.beside.standing.append(event)
             latest = self.configuration.latest
             prefix.latest = latest.get(event.place)
-            if changes_all(event.label):
+            if event.change is not None:
+                event.change.position = position
                 latest[event.place] = event.local.latest[event.place]
             else:
                 latest[event.place] = accessed(prefix.latest, event)
-        disabled = prefix.disabled
-        if disabled or prefix.explored:
-            disabled = [
-                other
-                for other in [*disabled, *prefix.explored]
-                if not dependent(other.label, event.label)
-            ]
-        self.prefixes.append(Prefix(disabled))
+        if len(self.prefixes) == position + 1:
+            self.prefixes.append(Prefix())
+        self.prefixes[position + 1].disabled = still_disabled(prefix, event)
 
     def take_off(self) -> Canonical:
         """Take the last event off C."""
         event = self.events.pop()
         position = len(self.events)
         self.order.cut(position)
-        self.prefixes.pop()
         prefix = self.prefixes[position]
         self.configuration.tops[event.label.thread] = prefix.top
         if event.place != NOWHERE:
@@ -163,6 +162,7 @@ class Qpor:
                 del self.configuration.latest[event.place]
             else:
                 self.configuration.latest[event.place] = prefix.latest
+        put_back(prefix.aside)
         return event
 
     # The unfolding
@@ -210,28 +210,22 @@ class Qpor:
     def leave(self, position: int, left: Canonical) -> None:
         """Explore(C, D, A) returns: keep what may be wanted for C and D (line 13)."""
         prefix = self.prefixes[position]
-        for explored in [*prefix.explored, left]:
-            if explored.place != NOWHERE:
-                standing = self.standing[explored.place, explored.above]
-                standing.pop()  # the last to come
-                if not standing:
-                    del self.standing[explored.place, explored.above]
+        if left.place != NOWHERE:
+            left.beside.standing.pop()  # the last to come
+        if prefix.explored:
+            for explored in prefix.explored:
+                explored.beside.standing.pop()
+            prefix.explored.clear()
+        put_back(prefix.barred)
         for event in prefix.known:
             if event.home == position:
                 event.home = NOWHERE
-                wanted = self.wanted_for(event)
+                wanted = wanted_for(event)
                 if wanted == NOWHERE:
                     self.unfolding.remove(event)
                 else:
                     self.keep_for(event, wanted)
-
-    def wanted_for(self, event: Canonical) -> int:
-        """The first position of an event in C or D for whose spike another one may be wanted."""
-        if event.place != NOWHERE:
-            for other in self.standing.get((event.place, event.above), []):
-                if can_replace(event, other):
-                    return other.position
-        return NOWHERE
+        prefix.known.clear()
 
     # Alternatives
 
@@ -279,15 +273,33 @@ class Qpor:
         """
         if goal.place == NOWHERE:
             return []
-        configuration = self.configuration
-        return [
-            event
-            for event in self.unfolding.beside(goal)
-            if can_replace(event, goal)
-            and not configuration.has(event)
-            and not event.local.has_any(disabled)
-            and not in_conflict(event.local, configuration)
-        ]
+        self.set_aside(goal.beside.known, disabled)
+        found = [event for event in goal.beside.known.values() if can_replace(event, goal)]
+        if len(found) > 1:
+            found.sort(key=number_of)
+        return found
+
+    def set_aside(self, known: dict[int, Canonical], disabled: list[Canonical]) -> None:
+        """Leave only events that can come after C without any of D. The others are put back when
+        what is in their way is gone, so that nobody looks at them again before."""
+        for event in list(known.values()):
+            held = self.in_the_way(event, disabled)
+            if held is not known:
+                del known[event.number]
+                event.hold_in(held)
+
+    def in_the_way(self, event: Canonical, disabled: list[Canonical]) -> dict[int, Canonical]:
+        """Where an event belongs"""
+        local = event.local
+        for other in disabled:
+            if local.has(other):
+                return self.prefixes[other.position].barred
+        if self.configuration.has(event):
+            return self.prefixes[event.position].aside
+        obstacle = rival(local, self.configuration)
+        if obstacle is not None:
+            return self.prefixes[obstacle.position].aside
+        return event.held
 
     def still_to_come(self, chosen: list[Canonical]) -> list[Canonical]:
         """What the local configurations of some events have and C has not."""
@@ -301,6 +313,38 @@ class Qpor:
                 if event.previous is not None:
                     unseen.append(event.previous)
         return [found[number] for number in sorted(found)]
+
+
+def put_back(aside: dict[int, Canonical]) -> None:
+    """What was in the way of some events is gone."""
+    if aside:
+        for event in aside.values():
+            event.hold_in(event.beside.known)
+        aside.clear()
+
+
+def still_disabled(prefix: Prefix, event: Canonical) -> list[Canonical]:
+    """D after one more event."""
+    if not prefix.disabled and not prefix.explored:
+        return NO_DISABLED
+    return [
+        other
+        for other in [*prefix.disabled, *prefix.explored]
+        if not dependent(other.label, event.label)
+    ]
+
+
+def wanted_for(event: Canonical) -> int:
+    """The first position of an event in C or D for whose spike another one may be wanted."""
+    if event.place != NOWHERE:
+        for other in event.beside.standing:
+            if can_replace(event, other):
+                return other.position
+    return NOWHERE
+
+
+def number_of(event: Canonical) -> int:
+    return event.number
 
 
 def can_replace(event: Canonical, goal: Canonical) -> bool:
