@@ -97,7 +97,7 @@ class Qpor:
         for waiting in self.execution.waiting:
             for reversal in waiting_reversals(self.order, waiting):
                 latest = self.order.last_access[waiting.location]
-                self.add_reversal(reversal, self.order.latest_of(waiting.thread), latest)
+                self.add_reversal(reversal, None, self.order.latest_of(waiting.thread), latest)
         search.result.unfolding = self.unfolding.created
         return True
 
@@ -108,10 +108,13 @@ class Qpor:
         it to the unfolding."""
         order = self.order
         order.extend(step)
-        event = self.unfolding.event(step, self.canonical(step.previous), self.causes_of(step))
+        event = self.unfolding.event(
+            step, None, self.canonical(step.previous), self.causes_of(step)
+        )
         self.keep_for(event, step.position)
         for reversal in reversals(order, step, step.position):
-            self.add_reversal(reversal, step.previous, step.previous_access)
+            label = event.label if reversal.event is step else None
+            self.add_reversal(reversal, label, step.previous, step.previous_access)
         if step.alternatives > 1:
             self.add_choices(step)
         self.extend(event)
@@ -168,11 +171,15 @@ class Qpor:
     # The unfolding
 
     def add_reversal(
-        self, reversal: Reversal, previous: Event | None, latest: Event | None
+        self,
+        reversal: Reversal,
+        label: Event | None,
+        previous: Event | None,
+        latest: Event | None,
     ) -> None:
         """Add the conflicting extension that a reversal ends with: an operation of a thread that
         comes from `previous`, at a location that was last accessed by `latest`, as it is without
-        what the reversal leaves out."""
+        what the reversal leaves out; its label, if there is one already."""
         step = reversal.event
         found: list[Event] = []
         other = latest
@@ -190,7 +197,7 @@ class Qpor:
                     break
             other = other.previous_access
         causes = [self.events[cause.position] for cause in found]
-        event = self.unfolding.event(step, self.canonical(previous), causes)
+        event = self.unfolding.event(step, label, self.canonical(previous), causes)
         self.keep_for(event, reversal.position)
 
     def add_choices(self, step: Event) -> None:
@@ -198,7 +205,7 @@ class Qpor:
         for choice in range(step.alternatives):
             if choice != step.choice:
                 other = chosen_otherwise(step, choice)
-                event = self.unfolding.event(other, self.canonical(step.previous), [])
+                event = self.unfolding.event(other, None, self.canonical(step.previous), [])
                 self.keep_for(event, step.position)
 
     def keep_for(self, event: Canonical, position: int) -> None:
@@ -273,23 +280,23 @@ class Qpor:
         """
         if goal.place == NOWHERE:
             return []
-        self.set_aside(goal.beside.known, disabled)
-        found = [event for event in goal.beside.known.values() if can_replace(event, goal)]
+        found: list[Canonical] = []
+        known = goal.beside.known
+        for event in list(known.values()):
+            if event is not goal:
+                held = self.place_for(event, disabled)
+                if held is not known:
+                    del known[event.number]
+                    event.hold_in(held)
+                elif can_replace(event, goal):
+                    found.append(event)
         if len(found) > 1:
-            found.sort(key=number_of)
+            found.sort(key=number_of)  # whatever was set aside and put back
         return found
 
-    def set_aside(self, known: dict[int, Canonical], disabled: list[Canonical]) -> None:
-        """Leave only events that can come after C without any of D. The others are put back when
-        what is in their way is gone, so that nobody looks at them again before."""
-        for event in list(known.values()):
-            held = self.in_the_way(event, disabled)
-            if held is not known:
-                del known[event.number]
-                event.hold_in(held)
-
-    def in_the_way(self, event: Canonical, disabled: list[Canonical]) -> dict[int, Canonical]:
-        """Where an event belongs"""
+    def place_for(self, event: Canonical, disabled: list[Canonical]) -> dict[int, Canonical]:
+        """Where an event belongs: among those that can come after C without any of D, or aside
+        until what is in its way is gone, so that nobody looks at it again before."""
         local = event.local
         for other in disabled:
             if local.has(other):

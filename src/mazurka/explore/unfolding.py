@@ -191,9 +191,7 @@ class Accesses:
 NO_ACCESSES: Final = Accesses()
 
 
-def accesses_after(
-    here: Latest | None, place: int, first: dict[int, Accesses]
-) -> Accesses:
+def accesses_after(here: Latest | None, place: int, first: dict[int, Accesses]) -> Accesses:
     """Where the next access of a place belongs, given the latest ones."""
     change = None if here is None else here.change
     below = first.get(place) if change is None else change.below
@@ -280,8 +278,7 @@ def rival(one: Configuration, other: Configuration) -> Node | None:
 
 
 def clash(one: Configuration, mine: Latest, other: Configuration, theirs: Latest) -> Node | None:
-    """The same at a place, given its latest accesses in both; an event as high as is easily found.
-    """
+    """The same at a place, given its latest accesses in both; the first event, if easily found."""
     change = mine.change
     their_change = theirs.change
     if change is their_change:
@@ -328,14 +325,23 @@ class Unfolding:
         self.created = 0
         self.most = 0  # at a time
 
-    def event(self, step: Event, previous: Canonical | None, causes: list[Canonical]) -> Canonical:
-        """The event that a step of an execution is, which may be known, by its history."""
+    def event(
+        self,
+        step: Event,
+        label: Event | None,
+        previous: Canonical | None,
+        causes: list[Canonical],
+    ) -> Canonical:
+        """The event that a step of an execution is, which may be known, by its history; with a
+        label that another event has, too, or its own."""
         key = key_of(step, previous, causes)
         known = self.events.get(key)
         if known is not None:
             return known
         self.created += 1
-        event = Canonical(self.created, label_of(step), previous, causes)
+        event = Canonical(
+            self.created, label_of(step) if label is None else label, previous, causes
+        )
         event.key = key
         event.complete(self.first_accesses)
         self.events[key] = event
@@ -377,8 +383,10 @@ def label_of(step: Event) -> Event:
 def key_of(label: Event, previous: Canonical | None, causes: list[Canonical]) -> tuple[int, ...]:
     """What tells events apart. A thread's history decides on its next operation, and what comes
     before that at its location on what it does: these need not be in the key."""
-    numbers = [cause.number for cause in causes]
-    if len(numbers) > 1:
-        numbers.sort()
     choice = label.choice if label.kind == CHOOSE else 0
-    return (label.thread, 0 if previous is None else previous.number, choice, *numbers)
+    before = 0 if previous is None else previous.number
+    if not causes:
+        return (label.thread, before, choice)
+    if len(causes) == 1:
+        return (label.thread, before, choice, causes[0].number)
+    return (label.thread, before, choice, *sorted([cause.number for cause in causes]))
