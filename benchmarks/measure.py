@@ -27,7 +27,7 @@ ALGORITHMS = ("pop", "optimal", *QPOR, "trust", "source", "naive")
 OPTIMAL = ("pop", "optimal", "qpor-optimal", "trust")
 
 # So many more executions than it should have may a search run that has redundant ones.
-PATIENCE = 100
+PATIENCE = 50
 
 # For one execution. The longest of the papers, length-param(2,65536), has 262,148 events.
 MAX_EVENTS = 1_000_000
@@ -121,10 +121,15 @@ def peak_rss_mb() -> float:
     return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
 
 
+def most_executions(algorithm: str, max_executions: int) -> int:
+    """When to end a search for a row that should have no more than `max_executions`."""
+    return max_executions if algorithm in OPTIMAL else PATIENCE * max_executions
+
+
 def measure_apart(row: PaperRow, algorithm: str, max_executions: int) -> Measurement:
     """Measure a table's row in a process of its own, so that its peak of memory is its own."""
     command = [sys.executable, "-m", "benchmarks", "run", str(row), "--json"]
-    most = max_executions if algorithm in OPTIMAL else PATIENCE * max_executions
+    most = most_executions(algorithm, max_executions)
     command += ["--algorithm", algorithm, "--max-executions", str(most)]
     if row.independent_adds is False:
         command.append("--no-independent-adds")
