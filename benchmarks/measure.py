@@ -2,7 +2,6 @@
 
 import json
 import platform
-import resource
 import subprocess
 import sys
 import time
@@ -92,6 +91,7 @@ def measure(
         unroll=unroll,
     )
     cpu_seconds = time.process_time() - cpu_start
+    assert result.memory_mb is not None, "benchmarks are for systems that say how much memory"
     return Measurement(
         benchmark=instance.benchmark.name,
         parameter=instance.parameter,
@@ -106,19 +106,12 @@ def measure(
         verdict=result.verdict,
         seconds=round(time.perf_counter() - wall_start, 4),
         cpu_seconds=round(cpu_seconds, 4),
-        peak_rss_mb=round(peak_rss_mb(), 1),
+        peak_rss_mb=round(result.memory_mb, 1),
         executions_per_cpu_second=round(result.executions / cpu_seconds, 1),
         compiled=mazurka.COMPILED,
         python=platform.python_version(),
         paper_executions=paper_executions(instance, independent_adds),
     )
-
-
-def peak_rss_mb() -> float:
-    """The most memory that this process has had, so far."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    # Linux counts kilobytes, macOS bytes.
-    return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
 
 
 def most_executions(algorithm: str, max_executions: int) -> int:

@@ -99,6 +99,7 @@ class Qpor:
                 latest = self.order.last_access[waiting.location]
                 self.add_reversal(reversal, None, self.order.latest_of(waiting.thread), latest)
         search.result.unfolding = self.unfolding.created
+        search.result.known = self.unfolding.most
         return True
 
     # The configuration C

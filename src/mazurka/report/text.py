@@ -99,7 +99,10 @@ def summary(result: Result) -> str:
         headline += f", and there may be more ({result.reason})"
     if result.verdict == "verified" and not result.complete:
         headline += ", but none runs to its end: look at the assumptions"
-    return f"{headline}; {counts(result)} in {result.seconds:.2f} s ({result.algorithm})"
+    cost = f"{result.seconds:.2f} s"
+    if result.unfolding is not None and result.memory_mb is not None:  # a search that may take much
+        cost += f", {result.memory_mb:.0f} MB"
+    return f"{headline}; {counts(result)} in {cost} ({result.algorithm})"
 
 
 def counts(result: Result) -> str:
@@ -122,7 +125,7 @@ def counts(result: Result) -> str:
     if result.traces is not None:
         text += f" of {plural(result.traces, 'trace')}"
     if result.unfolding is not None:
-        text += f" with {plural(result.unfolding, 'event')}"
+        text += f" with {plural(result.unfolding, 'event')} (at most {result.known:,} at a time)"
     if len(result.failures) > 1:
         # A data race is told once, however many executions have it.
         races = any(failure.kind == DATA_RACE for failure in result.failures)
