@@ -1,4 +1,4 @@
-"""The command line: ``python -m benchmarks list | run | table | bounds | gap | halves``."""
+"""The command line: ``python -m benchmarks list | run | table | qpor | bounds | gap | halves``."""
 
 import sys
 from collections import Counter
@@ -14,9 +14,11 @@ from benchmarks.comparison import STYLES, Comparison, compare, render, why_skipp
 from benchmarks.gap import gaps
 from benchmarks.gap import render as render_gaps
 from benchmarks.halves import explore_in_halves
-from benchmarks.measure import ALGORITHMS, Measurement, measure
+from benchmarks.measure import ALGORITHMS, PATIENCE, Measurement, measure
 from benchmarks.paper import TABLES, measured_parameters, rows
 from benchmarks.registry import BENCHMARKS, parse
+from benchmarks.side_by_side import COLUMNS, growing
+from benchmarks.side_by_side import render as render_side_by_side
 
 PIPE_WIDTH = 160  # where there is no terminal to ask
 
@@ -140,6 +142,52 @@ def table(name: str, algorithms: tuple[str, ...], max_executions: int) -> None:
     print_exceptions(console, comparisons)
     if any(comparison.status in ("DIFFERS", "FAILED") for comparison in comparisons):
         sys.exit(1)
+
+
+@main.command()
+@click.argument(
+    "name",
+    type=click.Choice([name for name in TABLES if name.startswith("qpor")]),
+    default="qpor-1",
+)
+@click.option(
+    "--max-executions",
+    type=click.IntRange(min=1),
+    default=20_000,
+    show_default=True,
+    help=f"Skip programs that have more; end searches with {PATIENCE} times as many.",
+)
+def qpor(name: str, max_executions: int) -> None:
+    """Run qpor with k = 1, 2, 3 and optimal, source, optimal and pop on the programs of Table 1 of
+    its paper (qpor-1), or of its figures (qpor-small), side by side; exit code 1 when a number of
+    executions differs from the paper's."""
+    console = open_console()
+    programs = []
+    for row in rows(name):
+        if why_skipped(row, name, max_executions):
+            continue
+        comparisons = []
+        for algorithm in COLUMNS:
+            comparison = compare(row, algorithm, max_executions)
+            comparisons.append(comparison)
+            click.echo(progress(comparison), err=True)  # it takes long
+        programs.append(comparisons)
+    console.print(render_side_by_side(name, programs))
+    console.print(
+        f"more redundant executions with a larger k: {', '.join(growing(programs)) or '-'}"
+    )
+    all_of_them = [comparison for comparisons in programs for comparison in comparisons]
+    print_exceptions(console, all_of_them)
+    if any(comparison.status in ("DIFFERS", "FAILED") for comparison in all_of_them):
+        sys.exit(1)
+
+
+def progress(comparison: Comparison) -> str:
+    """One program and algorithm, in a line."""
+    name = str(comparison.row)
+    if comparison.measured is None:
+        return f"{name} {comparison.algorithm}: {comparison.status}, {comparison.reason}"
+    return summary(name, comparison.measured)
 
 
 @main.command()

@@ -133,6 +133,7 @@ class PaperRow:
     loop_settings: dict[str, bool]
     unroll: int | None
     seconds: float | None
+    timed_out: bool
     memory_mb: float | None
 
     def __str__(self) -> str:
@@ -187,6 +188,7 @@ def read_row(table: PaperTable, cells: dict[str, str]) -> PaperRow:
         loop_settings=table.loop_settings.get(cells[table.column], {}),
         unroll=whole(cells.get("unroll")),
         seconds=number(cells.get("time_s")),
+        timed_out=cells.get("time_s") == "timeout",
         memory_mb=number(cells.get("memory_mb")),
     )
 

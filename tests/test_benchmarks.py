@@ -1,14 +1,15 @@
 """The papers' programs have the papers' counts, and the runner says so."""
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner, Result
 
 import benchmarks.__main__ as command_line
-from benchmarks.comparison import Comparison, difference
-from benchmarks.measure import Measurement, measure
+from benchmarks.comparison import Comparison, compare, difference
+from benchmarks.measure import PATIENCE, Measurement, measure
 from benchmarks.paper import PaperRow, rows
 from benchmarks.registry import BENCHMARKS, parse
 
@@ -224,6 +225,29 @@ def test_table_shows_the_papers_redundant_executions_beside_ours() -> None:
     assert "match: 6" in result.output
     assert "skipped: ssbsimple optimal qpor-2: over the budget of 2 executions" in result.output
     assert result.output.count("redundant") == 2
+
+
+def row_of(name: str) -> PaperRow:
+    return next(row for row in rows("qpor-small") if str(row) == name)
+
+
+def test_algorithms_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = row_of("qpor-figure-1(3)")
+    monkeypatch.setattr(command_line, "rows", lambda name: (row,))
+    result = invoke("qpor", "qpor-small")
+    assert result.exit_code == 0
+    assert re.search(r"program +traces +qpor-1 +qpor-2 +qpor-3 +qpor-optimal", result.output)
+    assert re.search(r"qpor-figure-1\(3\) +6 +executions +15 +6 +6 +6 +24 +6 +6", result.output)
+    assert re.search(r"redundant +9 +0 +0 +0 +18 +0 +0", result.output)
+    assert re.search(r"by Nidhugg +0 +15", result.output)
+    assert "more redundant executions with a larger k: -" in result.output
+    assert "match: 7" in result.output
+
+
+def test_a_search_with_too_many_redundant_executions_is_ended() -> None:
+    comparison = compare(row_of("qpor-figure-1(8)"), "source", 16)
+    assert comparison.status == "skipped"
+    assert comparison.reason == f"over the budget of {16 * PATIENCE} executions"
 
 
 def test_table_skips_rows_over_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:

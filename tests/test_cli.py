@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -240,9 +241,12 @@ def test_the_events_of_an_unfolding_are_counted(write: Write) -> None:
     write("race.py", RACE)
     result = run("check", "race.py::race", "--algorithm", "qpor", "--json", "--all-failures")
     document = json.loads(result.stdout)
-    assert document["unfolding"] > 5
+    assert document["unfolding"] > document["known"] > 5
+    assert document["memory_mb"] > 1
     result = run("check", "race.py::race", "--algorithm", "qpor", "--all-failures")
-    assert f"with {document['unfolding']} events" in result.stdout
+    events = f"with {document['unfolding']} events (at most {document['known']} at a time)"
+    assert events in result.stdout
+    assert re.search(r"in \d+\.\d\d s, \d+ MB \(qpor\)", result.stdout)
 
 
 # JSON

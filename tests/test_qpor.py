@@ -14,7 +14,16 @@ from mazurka.core.execution import Execution
 from mazurka.core.result import Result
 from mazurka.explore.qpor import Qpor
 from mazurka.explore.search import ALL_OF_THEM, DEFAULT_K, Search
-from mazurka.explore.unfolding import Canonical, Node, Unfolding, ancestor, in_conflict, is_on_path
+from mazurka.explore.unfolding import (
+    Canonical,
+    Node,
+    Unfolding,
+    ancestor,
+    fork,
+    in_conflict,
+    is_on_path,
+    rival,
+)
 from mazurka.program.execution import PythonExecution
 from mazurka.program.objects import OBJECTS
 from mazurka.program.runtime import RUNTIME
@@ -42,6 +51,21 @@ def test_ancestors_in_a_random_tree() -> None:
         assert [ancestor(node, depth + 1) for depth in range(len(path))] == path
         for other in chance.sample(nodes, 20):
             assert is_on_path(other, node) == (other in path)
+
+
+def test_forks_in_a_random_tree() -> None:
+    chance = Random(2)
+    nodes = [Node(0, None), Node(1, None)]
+    for number in range(2, 400):
+        nodes.append(Node(number, chance.choice(nodes[-20:])))
+    forks = 0
+    for node in nodes:
+        for other in chance.sample(nodes, 20):
+            if not is_on_path(node, other) and not is_on_path(other, node):
+                path = path_to(other)
+                assert fork(node, other) is next(one for one in path_to(node) if one not in path)
+                forks += 1
+    assert forks > 1000
 
 
 def test_skip_pointers_are_as_many_as_the_depth_has_trailing_zeros() -> None:
@@ -100,6 +124,12 @@ def check_structure(unfolding: Unfolding) -> int:
         )
         assert in_conflict(one.local, other.local) == conflict
         assert in_conflict(other.local, one.local) == conflict
+        found = rival(one.local, other.local)
+        assert (found is not None) == conflict
+        if found is not None:
+            assert found.number in other_past - past
+            label = events[found.number].label
+            assert any(dependent(label, events[x].label) for x in past - other_past)
     return len(events) * (len(events) - 1) // 2
 
 
@@ -147,6 +177,14 @@ def test_causality_and_conflict_are_what_their_definitions_say(name: str) -> Non
         RUNTIME.memory = None
     assert pairs or name == "who waits"
     assert not qpor.unfolding.events  # all was let go of, with nothing that refers to itself
+    for accesses in qpor.unfolding.first_accesses.values():
+        assert not accesses.known
+        assert not accesses.standing
+    for prefix in qpor.prefixes:
+        assert not prefix.explored
+        assert not prefix.known
+        assert not prefix.aside
+        assert not prefix.barred
 
 
 def most_events(name: str) -> tuple[int, int]:
@@ -231,7 +269,24 @@ def test_the_result_says_how_many_events_there_were() -> None:
     # Three spawns, and a store after each sequence of others: 3 * (1 + 2 + 2).
     assert result.unfolding is not None
     assert result.unfolding >= 18
+    assert result.known is not None
+    assert 6 <= result.known <= result.unfolding
     assert explore(three_writers).unfolding is None
+
+
+@pytest.mark.parametrize("k", [1, 2, "optimal"])
+@pytest.mark.parametrize("many", ["load", "add"])
+def test_many_concurrent_accesses_of_one_location(many: str, k: int | str) -> None:
+    """One other access comes after any selection of them."""
+
+    def program() -> None:
+        x = Atomic(0)
+        for _ in range(8):
+            spawn(x.load) if many == "load" else spawn(x.add, 1)
+        spawn(x.store, 1) if many == "load" else spawn(x.load)
+
+    result = explore(program, algorithm="qpor", k=k)
+    assert (result.complete, result.redundant) == (2**8, 0)
 
 
 def test_data_choices_are_explored_once_each() -> None:

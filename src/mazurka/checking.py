@@ -34,6 +34,7 @@ from mazurka.explore.search import DEFAULT_DEPTH as DEFAULT_DEPTH
 from mazurka.explore.search import DEFAULT_K as DEFAULT_K
 from mazurka.explore.source import SourceDpor
 from mazurka.explore.trust import Trust
+from mazurka.memory import peak_memory_mb
 from mazurka.program.execution import PythonExecution
 from mazurka.program.guard import guarded
 from mazurka.program.loops import SETTINGS
@@ -303,6 +304,7 @@ def run_search(search: Search, explore: Callable[[Search], bool], step_limit: fl
     finally:
         RUNTIME.close()
     search.result.seconds = search.seconds()
+    search.result.memory_mb = peak_memory_mb()
     search.result.outcomes.update(search.outcomes)
     if everything and search.doubt:
         search.result.reason = search.doubt

@@ -145,10 +145,12 @@ class Result:
     cut: int = 0  # broken off, as they went beyond a bound
     beyond: int = 0  # of the complete ones, how many take more preemptions than the bound
     traces: int | None = None  # how many different ones were met, if executions are sampled
-    unfolding: int | None = None  # how many events it was given, if the search has one
+    unfolding: int | None = None  # how many events it was given, if the search has one,
+    known: int | None = None  # and how many it had at a time, at the most
     failures: list[Failure] = field(default_factory=list)
     outcomes: Counter[Any] = field(default_factory=Counter)
     seconds: float = 0.0
+    memory_mb: float | None = None  # the most that the process has had, if the system says
     reason: str = ""  # why the search is incomplete
     bound: str = ""  # what bounded it, if executions were cut short by that
     warnings: list[str] = field(default_factory=list)  # what was not seen

@@ -27,11 +27,10 @@ from mazurka.explore.unfolding import (
     Canonical,
     Configuration,
     Latest,
-    Node,
     Unfolding,
     accessed,
-    changes_all,
     in_conflict,
+    rival,
 )
 
 COVERED: Final = -1  # by the events that are chosen for other goals
@@ -40,12 +39,18 @@ COVERED: Final = -1  # by the events that are chosen for other goals
 class Prefix:
     """A node of the exploration: the configuration of the events before a position."""
 
-    def __init__(self, disabled: list[Canonical]) -> None:
-        self.disabled = disabled  # D, less those that something in C conflicts with
+    def __init__(self) -> None:
+        self.disabled = NO_DISABLED  # D, less those that something in C conflicts with
         self.explored: list[Canonical] = []  # what has been added to D here
         self.known: list[Canonical] = []  # events that are kept for what stands here
-        self.top: Node | None = None  # what the event that stands here comes after: in its thread,
-        self.latest: Latest | None = None  # and at its place
+        self.top: Canonical | None = None  # what the event that stands here comes after: in its
+        self.latest: Latest | None = None  # thread, and at its place
+        # Events that cannot be in a spike: as long as that event stands here,
+        self.aside: dict[int, Canonical] = {}
+        self.barred: dict[int, Canonical] = {}  # or what has been explored here is in D.
+
+
+NO_DISABLED: Final[list[Canonical]] = []
 
 
 class Qpor:
@@ -58,9 +63,7 @@ class Qpor:
         self.unfolding = Unfolding()
         self.events: list[Canonical] = []  # C, in the order of the current execution
         self.configuration = Configuration([], {})  # the same
-        self.prefixes: list[Prefix] = [Prefix([])]
-        # The events of C and D by the place that they access, and its latest change before them.
-        self.standing: dict[tuple[int, int], list[Canonical]] = {}
+        self.prefixes = [Prefix()]  # one more than C is or has been long
 
     def explore(self) -> bool:
         """Explore the whole program; False when the search was ended before."""
@@ -69,15 +72,16 @@ class Qpor:
         while self.events:
             event = self.take_off()
             position = len(self.events)
-            prefix = self.prefixes[position]
-            disabled = [*prefix.disabled, *prefix.explored, event]
-            alternative = self.alternative(disabled)
-            if not alternative:
-                self.leave(position, event)
-                continue
-            prefix.explored.append(event)
-            if not self.run(position, alternative, disabled):
-                return False
+            if event.place != NOWHERE and len(event.beside.known) > 1:
+                prefix = self.prefixes[position]
+                disabled = [*prefix.disabled, *prefix.explored, event]
+                alternative = self.alternative(disabled)
+                if alternative:
+                    prefix.explored.append(event)
+                    if not self.run(position, alternative, disabled):
+                        return False
+                    continue
+            self.leave(position, event)
         return True
 
     def run(self, keep: int, path: list[Canonical], disabled: list[Canonical]) -> bool:
@@ -93,8 +97,9 @@ class Qpor:
         for waiting in self.execution.waiting:
             for reversal in waiting_reversals(self.order, waiting):
                 latest = self.order.last_access[waiting.location]
-                self.add_reversal(reversal, self.order.latest_of(waiting.thread), latest)
+                self.add_reversal(reversal, None, self.order.latest_of(waiting.thread), latest)
         search.result.unfolding = self.unfolding.created
+        search.result.known = self.unfolding.most
         return True
 
     # The configuration C
@@ -104,10 +109,13 @@ class Qpor:
         it to the unfolding."""
         order = self.order
         order.extend(step)
-        event = self.unfolding.event(step, self.canonical(step.previous), self.causes_of(step))
+        event = self.unfolding.event(
+            step, None, self.canonical(step.previous), self.causes_of(step)
+        )
         self.keep_for(event, step.position)
         for reversal in reversals(order, step, step.position):
-            self.add_reversal(reversal, step.previous, step.previous_access)
+            label = event.label if reversal.event is step else None
+            self.add_reversal(reversal, label, step.previous, step.previous_access)
         if step.alternatives > 1:
             self.add_choices(step)
         self.extend(event)
@@ -131,31 +139,26 @@ class Qpor:
         while len(tops) <= thread:
             tops.append(None)
         prefix.top = tops[thread]
-        tops[thread] = event.node
+        tops[thread] = event
         event.position = position
         if event.place != NOWHERE:
-            self.standing.setdefault((event.place, event.above), []).append(event)
+            event.beside.standing.append(event)
             latest = self.configuration.latest
             prefix.latest = latest.get(event.place)
-            if changes_all(event.label):
+            if event.change is not None:
+                event.change.position = position
                 latest[event.place] = event.local.latest[event.place]
             else:
                 latest[event.place] = accessed(prefix.latest, event)
-        disabled = prefix.disabled
-        if disabled or prefix.explored:
-            disabled = [
-                other
-                for other in [*disabled, *prefix.explored]
-                if not dependent(other.label, event.label)
-            ]
-        self.prefixes.append(Prefix(disabled))
+        if len(self.prefixes) == position + 1:
+            self.prefixes.append(Prefix())
+        self.prefixes[position + 1].disabled = still_disabled(prefix, event)
 
     def take_off(self) -> Canonical:
         """Take the last event off C."""
         event = self.events.pop()
         position = len(self.events)
         self.order.cut(position)
-        self.prefixes.pop()
         prefix = self.prefixes[position]
         self.configuration.tops[event.label.thread] = prefix.top
         if event.place != NOWHERE:
@@ -163,16 +166,21 @@ class Qpor:
                 del self.configuration.latest[event.place]
             else:
                 self.configuration.latest[event.place] = prefix.latest
+        put_back(prefix.aside)
         return event
 
     # The unfolding
 
     def add_reversal(
-        self, reversal: Reversal, previous: Event | None, latest: Event | None
+        self,
+        reversal: Reversal,
+        label: Event | None,
+        previous: Event | None,
+        latest: Event | None,
     ) -> None:
         """Add the conflicting extension that a reversal ends with: an operation of a thread that
         comes from `previous`, at a location that was last accessed by `latest`, as it is without
-        what the reversal leaves out."""
+        what the reversal leaves out; its label, if there is one already."""
         step = reversal.event
         found: list[Event] = []
         other = latest
@@ -190,7 +198,7 @@ class Qpor:
                     break
             other = other.previous_access
         causes = [self.events[cause.position] for cause in found]
-        event = self.unfolding.event(step, self.canonical(previous), causes)
+        event = self.unfolding.event(step, label, self.canonical(previous), causes)
         self.keep_for(event, reversal.position)
 
     def add_choices(self, step: Event) -> None:
@@ -198,7 +206,7 @@ class Qpor:
         for choice in range(step.alternatives):
             if choice != step.choice:
                 other = chosen_otherwise(step, choice)
-                event = self.unfolding.event(other, self.canonical(step.previous), [])
+                event = self.unfolding.event(other, None, self.canonical(step.previous), [])
                 self.keep_for(event, step.position)
 
     def keep_for(self, event: Canonical, position: int) -> None:
@@ -210,28 +218,22 @@ class Qpor:
     def leave(self, position: int, left: Canonical) -> None:
         """Explore(C, D, A) returns: keep what may be wanted for C and D (line 13)."""
         prefix = self.prefixes[position]
-        for explored in [*prefix.explored, left]:
-            if explored.place != NOWHERE:
-                standing = self.standing[explored.place, explored.above]
-                standing.pop()  # the last to come
-                if not standing:
-                    del self.standing[explored.place, explored.above]
+        if left.place != NOWHERE:
+            left.beside.standing.pop()  # the last to come
+        if prefix.explored:
+            for explored in prefix.explored:
+                explored.beside.standing.pop()
+            prefix.explored.clear()
+        put_back(prefix.barred)
         for event in prefix.known:
             if event.home == position:
                 event.home = NOWHERE
-                wanted = self.wanted_for(event)
+                wanted = wanted_for(event)
                 if wanted == NOWHERE:
                     self.unfolding.remove(event)
                 else:
                     self.keep_for(event, wanted)
-
-    def wanted_for(self, event: Canonical) -> int:
-        """The first position of an event in C or D for whose spike another one may be wanted."""
-        if event.place != NOWHERE:
-            for other in self.standing.get((event.place, event.above), []):
-                if can_replace(event, other):
-                    return other.position
-        return NOWHERE
+        prefix.known.clear()
 
     # Alternatives
 
@@ -279,15 +281,33 @@ class Qpor:
         """
         if goal.place == NOWHERE:
             return []
-        configuration = self.configuration
-        return [
-            event
-            for event in self.unfolding.beside(goal)
-            if can_replace(event, goal)
-            and not configuration.has(event)
-            and not event.local.has_any(disabled)
-            and not in_conflict(event.local, configuration)
-        ]
+        found: list[Canonical] = []
+        known = goal.beside.known
+        for event in list(known.values()):
+            if event is not goal:
+                held = self.place_for(event, disabled)
+                if held is not known:
+                    del known[event.number]
+                    event.hold_in(held)
+                elif can_replace(event, goal):
+                    found.append(event)
+        if len(found) > 1:
+            found.sort(key=number_of)  # whatever was set aside and put back
+        return found
+
+    def place_for(self, event: Canonical, disabled: list[Canonical]) -> dict[int, Canonical]:
+        """Where an event belongs: among those that can come after C without any of D, or aside
+        until what is in its way is gone, so that nobody looks at it again before."""
+        local = event.local
+        for other in disabled:
+            if local.has(other):
+                return self.prefixes[other.position].barred
+        if self.configuration.has(event):
+            return self.prefixes[event.position].aside
+        obstacle = rival(local, self.configuration)
+        if obstacle is not None:
+            return self.prefixes[obstacle.position].aside
+        return event.held
 
     def still_to_come(self, chosen: list[Canonical]) -> list[Canonical]:
         """What the local configurations of some events have and C has not."""
@@ -301,6 +321,38 @@ class Qpor:
                 if event.previous is not None:
                     unseen.append(event.previous)
         return [found[number] for number in sorted(found)]
+
+
+def put_back(aside: dict[int, Canonical]) -> None:
+    """What was in the way of some events is gone."""
+    if aside:
+        for event in aside.values():
+            event.hold_in(event.beside.known)
+        aside.clear()
+
+
+def still_disabled(prefix: Prefix, event: Canonical) -> list[Canonical]:
+    """D after one more event."""
+    if not prefix.disabled and not prefix.explored:
+        return NO_DISABLED
+    return [
+        other
+        for other in [*prefix.disabled, *prefix.explored]
+        if not dependent(other.label, event.label)
+    ]
+
+
+def wanted_for(event: Canonical) -> int:
+    """The first position of an event in C or D for whose spike another one may be wanted."""
+    if event.place != NOWHERE:
+        for other in event.beside.standing:
+            if can_replace(event, other):
+                return other.position
+    return NOWHERE
+
+
+def number_of(event: Canonical) -> int:
+    return event.number
 
 
 def can_replace(event: Canonical, goal: Canonical) -> bool:

@@ -102,7 +102,10 @@ def summary(result: Result) -> str:
     how = result.algorithm
     if result.equivalence != "mazurkiewicz":
         how += f", {result.equivalence}"
-    return f"{headline}; {counts(result)} in {result.seconds:.2f} s ({how})"
+    cost = f"{result.seconds:.2f} s"
+    if result.unfolding is not None and result.memory_mb is not None:  # a search that may take much
+        cost += f", {result.memory_mb:.0f} MB"
+    return f"{headline}; {counts(result)} in {cost} ({how})"
 
 
 def counts(result: Result) -> str:
@@ -125,7 +128,7 @@ def counts(result: Result) -> str:
     if result.traces is not None:
         text += f" of {plural(result.traces, 'trace')}"
     if result.unfolding is not None:
-        text += f" with {plural(result.unfolding, 'event')}"
+        text += f" with {plural(result.unfolding, 'event')} (at most {result.known:,} at a time)"
     if len(result.failures) > 1:
         # A data race is told once, however many executions have it.
         races = any(failure.kind == DATA_RACE for failure in result.failures)
