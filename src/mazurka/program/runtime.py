@@ -53,14 +53,13 @@ from mazurka.core.operation import (
 from mazurka.core.result import MazurkaError
 from mazurka.program.race_detector import RaceDetector
 from mazurka.program.registry import Registry
-from mazurka.program.source import here, users_frame
+from mazurka.program.source import here, running_frame, users_frame
 from mazurka.program.thread import (
     NOWHERE,
     Cell,
     Thread,
     Until,
     do_nothing,
-    itself,
     never,
     none_known,
 )
@@ -138,7 +137,8 @@ class Runtime(Registry):
         self.explorer = 0  # the OS thread that runs all executions
         self.crowded = False  # whether there are others that may run the same code
         self.at_begin: Callable[..., object] = do_nothing  # called before each execution
-        self.callee: Callable[..., Any] = itself  # what to call in place of a thread's function
+        # What to call in place of a thread's function, if not that itself.
+        self.in_place_of: Callable[..., Any] | None = None
         # Of symbolic values: which outcomes (0: true, 1: false) a condition can have now, whether
         # it could not be true after other decisions, and an example of inputs.
         self.takes_conditions = True
@@ -149,6 +149,7 @@ class Runtime(Registry):
         self.resume_hub: Any = None
         self.program: Callable[..., object] = do_nothing
         self.context = Context()  # of whoever explores it
+        self.has_context = False  # whether that has any variables
         self.independent_adds = True
         self.max_events = 0
         self.record_enabled = False
@@ -200,6 +201,7 @@ class Runtime(Registry):
             self.memory.forget()
         self.events = []
         self.context = copy_context()
+        self.has_context = len(self.context) > 0
         self.hub = getcurrent()
         self.resume_hub = self.hub.switch
 
@@ -270,6 +272,8 @@ class Runtime(Registry):
         """Let a thread run up to its first operation."""
         if thread.greenlet is None:
             thread.greenlet = greenlet(self.work, self.hub)
+            thread.context = Context()
+            thread.greenlet.gr_context = thread.context
             thread.resume = thread.greenlet.switch
             self.current = thread
             thread.greenlet.switch(thread)
@@ -296,11 +300,15 @@ class Runtime(Registry):
         """Call the thread's function. As in threading, main has the context variables of whoever
         runs it, and a new thread has none, whatever an earlier execution left in its greenlet."""
         function = self.callee(thread.function)
-        if thread.id == 0 and len(self.context):
+        if thread.id == 0 and self.has_context:
             return self.context.copy().run(function, *thread.arguments)
-        if len(copy_context()):
+        if len(thread.context):
             return Context().run(function, *thread.arguments)
         return function(*thread.arguments)
+
+    def callee(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """What to call in place of a function of the program."""
+        return function if self.in_place_of is None else self.in_place_of(function)
 
     def failed(self, thread: Thread, error: BaseException) -> None:
         """An exception left the thread's function."""
@@ -525,10 +533,7 @@ class Runtime(Registry):
         event.before = cell.value
         event.alternatives = len(self.choices(thread)) if kind == CHOOSE else 1
         event.sleep = self.sleep
-        frame = here()
-        if frame is not None:
-            event.code = frame.f_code
-            event.instruction = frame.f_lasti
+        self.note_place(event, thread)
         if self.record_enabled:
             event.enabled = [other.id for other in self.live if self.enabled(other)]
         if kind == CHOOSE and self.position < self.path_end:
@@ -539,6 +544,21 @@ class Runtime(Registry):
         elif kind == CHOOSE or kind == JOIN:
             event.choice = thread.choice
         return event
+
+    def note_place(self, event: Event, thread: Thread) -> None:
+        """Where in the source a step is made. It is mostly in the code where the thread made one
+        before: to look whose code it is takes time."""
+        frame = running_frame()
+        if frame is not None:
+            code = frame.f_code
+            if code is not thread.users_code:
+                frame = users_frame(frame)
+                if frame is None:
+                    return
+                code = frame.f_code
+                thread.users_code = code
+            event.code = code
+            event.instruction = frame.f_lasti
 
     def standing(self, thread: Thread) -> Event:
         """The operation that a thread stands before, as the event that it would be now."""

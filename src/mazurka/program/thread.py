@@ -1,6 +1,7 @@
 """Threads and shared objects, as the runtime sees them."""
 
 from collections.abc import Callable
+from contextvars import Context
 from typing import Any, Final
 
 from mazurka.core.operation import NO_VIEW, NONE, View
@@ -88,6 +89,8 @@ class Thread:
         self.greenlet: Any = None
         self.resume: Any = None  # the greenlet's switch method: looking it up takes time
         self.reset(do_nothing, (), 0)
+        self.context = Context()  # of the greenlet
+        self.users_code: object = None  # a code object that is known to be the user's
 
     def reset(
         self, function: Callable[..., object], arguments: tuple[object, ...], epoch: int
