@@ -729,8 +729,7 @@ class Runtime(Registry):
 
     def free_choice(self) -> Thread | None:
         """The thread that stepped last as long as it can, then its partner, then the first of the
-        others. Those with partners come late, and awaits when nothing else can be done, since what
-        comes later might have disabled them."""
+        others, by rank."""
         if self.guide is not None:
             if self.guide.picks:
                 return self.picked(self.guide)
@@ -743,11 +742,13 @@ class Runtime(Registry):
             partner = self.partner_of(recent)
             if partner >= 0 and self.threads[partner].epoch == self.epoch:
                 thread = self.threads[partner]
-                if not is_await(thread.kind) and self.can_step(thread):
+                if self.rank(thread) <= 1 and self.can_step(thread):
                     return thread
         best: Thread | None = None
-        best_rank = 4
+        best_rank = 5
         for thread in self.live:
+            if thread.finished:
+                continue
             rank = self.rank(thread)
             if rank < best_rank and self.can_step(thread):
                 if rank == 0:
@@ -801,11 +802,22 @@ class Runtime(Registry):
         return guide.partners[thread.id]
 
     def rank(self, thread: Thread) -> int:
+        """Those with partners come late, and later if they would have to wait for their partner to
+        access the same location right after them. Awaits come when nothing else can be done, since
+        what comes later might have disabled them."""
         if thread.kind == AWAIT:
-            return 2
+            return 3
         if thread.kind == AWAIT_EXCHANGE:
-            return 3  # one that changes nothing goes first
-        return 1 if self.partner_of(thread) >= 0 else 0
+            return 4  # one that changes nothing goes first
+        number = self.partner_of(thread)
+        if number < 0:
+            return 0
+        location = thread.cell.location
+        if location < 0:
+            return 1
+        partner = self.threads[number]
+        has_ended = partner.finished and partner.epoch == self.epoch
+        return 1 if has_ended or partner.cell.location == location else 2
 
     def can_step(self, thread: Thread) -> bool:
         """Whether a thread may make the next free step; settles its choice if it has one."""
