@@ -17,7 +17,7 @@ does. docs/pop.md has the proofs, and says what is different for operations that
 from collections.abc import Iterator
 from typing import Final
 
-from mazurka.core.event import NO_CLOCK, Event, conflicts, copy_of, footprint_of
+from mazurka.core.event import NO_CLOCK, NO_EVENTS, Event, conflicts, copy_of, footprint_of
 from mazurka.core.execution import Guide
 from mazurka.core.happens_before import HappensBefore, is_or_happens_before, joined
 from mazurka.core.operation import ALL, READ, WRITE, Footprint, may_block
@@ -55,6 +55,7 @@ class Race:
         self.end = end  # the schedule is made of events before this position
         self.latest: Event | None = None  # the access of its location before it
         self.others: Selections | None = None  # the same race with other adds taken along
+        self.taken: list[Event] | None = None  # what it takes along, once that was asked for
 
     def takes(self, event: Event) -> bool:
         """Whether the schedule takes along an event that is `earlier` or stands after it."""
@@ -66,6 +67,17 @@ class Race:
             and event.index <= self.clock[thread]
             and event.position != self.position
         )
+
+    def taken_along(self, events: list[Event]) -> list[Event]:
+        """What the schedule takes along, before its head."""
+        taken = self.taken
+        if taken is None:
+            taken = []
+            for position in range(self.position + 1, self.end):
+                if self.takes(events[position]):
+                    taken.append(events[position])
+            self.taken = taken
+        return taken
 
 
 class Explored:
@@ -94,13 +106,16 @@ class Pop(Guide):
         # Of the latest run:
         self.keep = 0
         self.marks: list[int] = []  # of the events of its path
-        self.rivals: dict[int, Event] = {}  # by the positions of the heads reversed against them
+        self.rival: Event | None = None  # what the head that it begins with was reversed against
+        self.rivals: dict[int, Event] = {}  # the same for each head of a part, by its position
         self.rivals_to_come: dict[int, list[tuple[int, int]]] = {}
+        self.racing: list[Event] = []  # its new events that may be in a race
         self.first_node = 0
         self.races: list[Race] = []
 
     def explore(self) -> bool:
         """Explore the parts; False when the search was ended before."""
+        self.learn()
         while self.parts:
             if not self.begin(self.parts[-1]):
                 return False
@@ -114,11 +129,19 @@ class Pop(Guide):
                     return False
         return True
 
+    def learn(self) -> None:
+        """See which threads race in the execution that was run before the search."""
+        for event in self.execution.events:
+            self.order.extend(event)
+            for earlier in event.races:
+                self.bring_together(earlier.thread, event.thread)
+
     def begin(self, part: Part) -> bool:
         self.order.cut(0)
         path = self.execution.path_of(part.steps)
         for step, mode in zip(path, part.modes, strict=True):
             step.mode = mode
+        self.rival = None
         self.rivals = {}
         for head, position, thread in part.rivals:
             rival = self.execution.path_of([(thread, "", 0)])[0]
@@ -135,13 +158,13 @@ class Pop(Guide):
         """Explore(E1.s), for the schedule s of a race: run it to its end."""
         self.return_to(explored, race.position)
         current = self.execution.events
-        for event in taken_along(race, explored.events):
+        for event in race.taken_along(explored.events):
             copy = copy_of(event)
             copy.mark = SCHEDULED
             current.append(copy)
             self.order.put_back(copy)
             self.note_heads(copy)
-        self.rivals = {len(current): race.earlier}
+        self.rival = race.earlier
         counted = self.search.counted
         going_on = self.run(len(current), [race.head], [HEAD])
         if self.search.counted > counted:
@@ -152,6 +175,7 @@ class Pop(Guide):
     def run(self, keep: int, path: list[Event], marks: list[int]) -> bool:
         self.keep = keep
         self.marks = marks
+        self.racing = []
         return self.search.run(keep, path, [])
 
     def remember_races(self, going_on: bool) -> None:
@@ -203,7 +227,7 @@ class Pop(Guide):
 
     def part_of(self, race: Race, events: list[Event]) -> Part:
         prefix = events[: race.position]
-        taken = taken_along(race, events)
+        taken = race.taken_along(events)
         steps = [*prefix, *taken, race.head]
         marks = [*[event.mark for event in prefix], *[SCHEDULED for _ in taken], HEAD]
         modes = [event.mode for event in steps]
@@ -227,6 +251,8 @@ class Pop(Guide):
         if place < len(self.marks):
             self.follow_path(event, self.marks[place])
         self.note_heads(event)
+        if event.races is not NO_EVENTS or may_block(event.kind) or event.alternatives > 1:
+            self.racing.append(event)
 
     def follow_path(self, event: Event, mark: int) -> None:
         """Mark an event of the path as the part or race says."""
@@ -239,18 +265,16 @@ class Pop(Guide):
                 self.rivals[head] = rival
         event.mark = mark
         if mark == HEAD:
-            event.instead_of = self.rivals[position]
+            event.instead_of = self.rivals[position] if self.rival is None else self.rival
 
     def note_heads(self, event: Event) -> None:
         """Keep the heads at hand that others might have to come after."""
         if event.position > 0:
             before = self.order.events[event.position - 1]
             event.last_head = before if before.mark == HEAD else before.last_head
-        if event.location < 0:
-            return
         if self.watching and event.previous_access is not None:
             event.head_before = head_here(event.previous_access)
-        if head_here(event) is event:
+        if event.mark == HEAD and event.location >= 0 and not changes_all(event):
             self.watching = True
 
     def watches(self, location: int) -> bool:
@@ -274,7 +298,7 @@ class Pop(Guide):
             self.comes_too_early(
                 event.thread, footprint_of(event), event.previous, event.previous_access, race
             )
-            for event in taken_along(race, explored.events)
+            for event in race.taken_along(explored.events)
         )
 
     def comes_too_early(
@@ -307,13 +331,13 @@ class Pop(Guide):
         """Note the races to be reversed at the nodes of the latest run: the prefixes of E that end
         with an event at position `first_node` or later. Those before are in a schedule, or were
         nodes of an earlier run."""
-        events = self.execution.events
         self.first_node = first_node
         self.races = []
-        for position in range(first_node, len(events)):
-            event = events[position]
+        for event in self.racing:
+            if event.position < first_node:
+                continue
             if may_block(event.kind):
-                self.note_blocking(event, event.previous, event.previous_access, position)
+                self.note_blocking(event, event.previous, event.previous_access, event.position)
                 for earlier in event.races:
                     if earlier.mark == FREE and earlier.mode == READ:
                         self.note_race(earlier, event)
@@ -522,15 +546,6 @@ class Selections:
 
     def comes_before_head(self, add: Event) -> bool:
         return self.previous is not None and is_or_happens_before(add, self.previous)
-
-
-def taken_along(race: Race, events: list[Event]) -> list[Event]:
-    """What a schedule takes along, before its head."""
-    return [
-        events[position]
-        for position in range(race.position + 1, race.end)
-        if race.takes(events[position])
-    ]
 
 
 def is_fresh(race: Race, events: list[Event]) -> bool:

@@ -194,7 +194,7 @@ class PythonExecution(Execution):
         return RUNTIME.excludes(events, condition)
 
     def precedes(self, thread: int, other: int) -> bool:
-        return RUNTIME.threads[thread].lineage < RUNTIME.threads[other].lineage
+        return RUNTIME.precedes(thread, other)
 
     def stable_names(self, event: Event) -> tuple[str, str]:
         return RUNTIME.threads[event.thread].name, RUNTIME.place_name(event)

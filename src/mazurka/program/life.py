@@ -172,7 +172,7 @@ def begin_life(thread: Any, hook_takes: Callable[[BaseException, Any], bool]) ->
     RUNTIME.give_away(attributes["_args"])
     RUNTIME.give_away(tuple(attributes["_kwargs"].values()))
     attributes["_target"] = RUNTIME.callee(target)
-    handle = started(Life(thread, hook_takes))
+    handle = started(Life(thread, hook_takes), ())
     handle.thread.daemon = attributes["_daemonic"]
     attributes[HANDLE] = handle
 

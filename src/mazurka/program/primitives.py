@@ -1,7 +1,7 @@
 """What a program is written with: threads, assumptions and choices."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from mazurka.core.operation import CHOOSE, JOIN, SPAWN
 from mazurka.core.result import MazurkaError
@@ -9,6 +9,8 @@ from mazurka.program.runtime import RUNTIME
 from mazurka.program.thread import NOWHERE, Thread
 
 T = TypeVar("T")
+
+is_callable: Final = callable  # compiled code would look for it by name
 
 
 class Handle:
@@ -39,13 +41,14 @@ class Handle:
 
 def spawn(function: Callable[..., object], *arguments: object) -> Handle:
     """Start a thread that calls `function(*arguments)`."""
-    RUNTIME.give_away((function, arguments))
-    if not callable(function):
+    RUNTIME.give_away(function)
+    RUNTIME.give_away(arguments)
+    if not is_callable(function):
         raise TypeError(f"spawn needs a function, not {function!r}")
-    return started(function, *arguments)
+    return started(function, arguments)
 
 
-def started(function: Callable[..., object], *arguments: object) -> Handle:
+def started(function: Callable[..., object], arguments: tuple[object, ...]) -> Handle:
     """A new thread, of a function that was given away before."""
     parent = RUNTIME.current
     if parent is not None and RUNTIME.repeats(SPAWN, NOWHERE):

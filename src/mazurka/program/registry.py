@@ -17,9 +17,14 @@ def where_now() -> tuple[object, int]:
     return (None, 0) if frame is None else (frame.f_code, frame.f_lasti)
 
 
+def lineage_of(thread: Thread) -> list[int]:
+    return thread.lineage
+
+
 class Registry:
     def __init__(self) -> None:
         self.threads: list[Thread] = []
+        self.ranked = False  # whether their ranks are known
         self.locations: list[Location] = []
         self.outside: dict[int, int] = {}  # serial of an object made outside -> its location
         self.serial = 0
@@ -28,6 +33,7 @@ class Registry:
     def forget(self) -> None:
         """Begin with a new program, whose main thread is number 0."""
         self.threads = [Thread(0, "0")]
+        self.ranked = False
         self.locations = []
         self.outside = {}
 
@@ -86,6 +92,15 @@ class Registry:
         parent.child_ids.append(len(self.threads))
         name = f"{parent.name}.{len(parent.child_ids)}"
         self.threads.append(Thread(len(self.threads), name))
+        self.ranked = False
+
+    def precedes(self, thread: int, other: int) -> bool:
+        """Whether a thread comes before another one by their lineages."""
+        if not self.ranked:
+            for rank, known in enumerate(sorted(self.threads, key=lineage_of)):
+                known.rank = rank
+            self.ranked = True
+        return self.threads[thread].rank < self.threads[other].rank
 
     def thread_called(self, name: str) -> int:
         """The id of a thread by its name, which may be known before it is ever spawned."""

@@ -53,14 +53,13 @@ from mazurka.core.operation import (
 from mazurka.core.result import MazurkaError
 from mazurka.program.race_detector import RaceDetector
 from mazurka.program.registry import Registry
-from mazurka.program.source import here, users_frame
+from mazurka.program.source import here, running_frame, users_frame
 from mazurka.program.thread import (
     NOWHERE,
     Cell,
     Thread,
     Until,
     do_nothing,
-    itself,
     never,
     none_known,
 )
@@ -138,7 +137,8 @@ class Runtime(Registry):
         self.explorer = 0  # the OS thread that runs all executions
         self.crowded = False  # whether there are others that may run the same code
         self.at_begin: Callable[..., object] = do_nothing  # called before each execution
-        self.callee: Callable[..., Any] = itself  # what to call in place of a thread's function
+        # What to call in place of a thread's function, if not that itself.
+        self.in_place_of: Callable[..., Any] | None = None
         # Of symbolic values: which outcomes (0: true, 1: false) a condition can have now, whether
         # it could not be true after other decisions, and an example of inputs.
         self.takes_conditions = True
@@ -149,6 +149,7 @@ class Runtime(Registry):
         self.resume_hub: Any = None
         self.program: Callable[..., object] = do_nothing
         self.context = Context()  # of whoever explores it
+        self.has_context = False  # whether that has any variables
         self.independent_adds = True
         self.max_events = 0
         self.record_enabled = False
@@ -200,6 +201,7 @@ class Runtime(Registry):
             self.memory.forget()
         self.events = []
         self.context = copy_context()
+        self.has_context = len(self.context) > 0
         self.hub = getcurrent()
         self.resume_hub = self.hub.switch
 
@@ -270,6 +272,8 @@ class Runtime(Registry):
         """Let a thread run up to its first operation."""
         if thread.greenlet is None:
             thread.greenlet = greenlet(self.work, self.hub)
+            thread.context = Context()
+            thread.greenlet.gr_context = thread.context
             thread.resume = thread.greenlet.switch
             self.current = thread
             thread.greenlet.switch(thread)
@@ -296,11 +300,15 @@ class Runtime(Registry):
         """Call the thread's function. As in threading, main has the context variables of whoever
         runs it, and a new thread has none, whatever an earlier execution left in its greenlet."""
         function = self.callee(thread.function)
-        if thread.id == 0 and len(self.context):
+        if thread.id == 0 and self.has_context:
             return self.context.copy().run(function, *thread.arguments)
-        if len(copy_context()):
+        if len(thread.context):
             return Context().run(function, *thread.arguments)
         return function(*thread.arguments)
+
+    def callee(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """What to call in place of a function of the program."""
+        return function if self.in_place_of is None else self.in_place_of(function)
 
     def failed(self, thread: Thread, error: BaseException) -> None:
         """An exception left the thread's function."""
@@ -525,10 +533,7 @@ class Runtime(Registry):
         event.before = cell.value
         event.alternatives = len(self.choices(thread)) if kind == CHOOSE else 1
         event.sleep = self.sleep
-        frame = here()
-        if frame is not None:
-            event.code = frame.f_code
-            event.instruction = frame.f_lasti
+        self.note_place(event, thread)
         if self.record_enabled:
             event.enabled = [other.id for other in self.live if self.enabled(other)]
         if kind == CHOOSE and self.position < self.path_end:
@@ -539,6 +544,21 @@ class Runtime(Registry):
         elif kind == CHOOSE or kind == JOIN:
             event.choice = thread.choice
         return event
+
+    def note_place(self, event: Event, thread: Thread) -> None:
+        """Where in the source a step is made. It is mostly in the code where the thread made one
+        before: to look whose code it is takes time."""
+        frame = running_frame()
+        if frame is not None:
+            code = frame.f_code
+            if code is not thread.users_code:
+                frame = users_frame(frame)
+                if frame is None:
+                    return
+                code = frame.f_code
+                thread.users_code = code
+            event.code = code
+            event.instruction = frame.f_lasti
 
     def standing(self, thread: Thread) -> Event:
         """The operation that a thread stands before, as the event that it would be now."""
@@ -709,8 +729,7 @@ class Runtime(Registry):
 
     def free_choice(self) -> Thread | None:
         """The thread that stepped last as long as it can, then its partner, then the first of the
-        others. Those with partners come late, and awaits when nothing else can be done, since what
-        comes later might have disabled them."""
+        others, by rank."""
         if self.guide is not None:
             if self.guide.picks:
                 return self.picked(self.guide)
@@ -723,11 +742,13 @@ class Runtime(Registry):
             partner = self.partner_of(recent)
             if partner >= 0 and self.threads[partner].epoch == self.epoch:
                 thread = self.threads[partner]
-                if not is_await(thread.kind) and self.can_step(thread):
+                if self.rank(thread) <= 1 and self.can_step(thread):
                     return thread
         best: Thread | None = None
-        best_rank = 4
+        best_rank = 5
         for thread in self.live:
+            if thread.finished:
+                continue
             rank = self.rank(thread)
             if rank < best_rank and self.can_step(thread):
                 if rank == 0:
@@ -781,11 +802,22 @@ class Runtime(Registry):
         return guide.partners[thread.id]
 
     def rank(self, thread: Thread) -> int:
+        """Those with partners come late, and later if they would have to wait for their partner to
+        access the same location right after them. Awaits come when nothing else can be done, since
+        what comes later might have disabled them."""
         if thread.kind == AWAIT:
-            return 2
+            return 3
         if thread.kind == AWAIT_EXCHANGE:
-            return 3  # one that changes nothing goes first
-        return 1 if self.partner_of(thread) >= 0 else 0
+            return 4  # one that changes nothing goes first
+        number = self.partner_of(thread)
+        if number < 0:
+            return 0
+        location = thread.cell.location
+        if location < 0:
+            return 1
+        partner = self.threads[number]
+        has_ended = partner.finished and partner.epoch == self.epoch
+        return 1 if has_ended or partner.cell.location == location else 2
 
     def can_step(self, thread: Thread) -> bool:
         """Whether a thread may make the next free step; settles its choice if it has one."""

@@ -27,11 +27,15 @@ innermost_frame: Final = sys._getframe
 
 def here() -> FrameType | None:
     """The innermost frame that is the user's."""
+    return users_frame(running_frame())
+
+
+def running_frame() -> FrameType | None:
+    """The innermost frame."""
     try:
-        frame = innermost_frame()
+        return innermost_frame()
     except ValueError:  # a thread whose function is itself compiled
         return None
-    return users_frame(frame)
 
 
 def callers_frame() -> FrameType:

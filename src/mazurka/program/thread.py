@@ -1,6 +1,7 @@
 """Threads and shared objects, as the runtime sees them."""
 
 from collections.abc import Callable
+from contextvars import Context
 from typing import Any, Final
 
 from mazurka.core.operation import NO_VIEW, NONE, View
@@ -82,11 +83,14 @@ class Thread:
         self.id = id
         self.name = name  # which child of which: "0.2.1"
         self.lineage = [int(order) for order in name.split(".")]
+        self.rank = 0  # by its lineage, among all; the registry says when it is known
         self.child_ids: list[int] = []  # of the children ever seen, in order
         self.object_ids: list[int] = []  # the locations of the objects it ever made
         self.identities: list[Identity] = []  # of the ordinary objects it was the first to use
         self.greenlet: Any = None
         self.resume: Any = None  # the greenlet's switch method: looking it up takes time
+        self.context = Context()  # of the greenlet
+        self.users_code: object = None  # a code object that is known to be the user's
         self.reset(do_nothing, (), 0)
 
     def reset(

@@ -7,7 +7,6 @@ from mazurka.program.calls import CALLS, HOOKS, callee
 from mazurka.program.fields import CHANGEABLE, STANDARD
 from mazurka.program.objects import OBJECTS
 from mazurka.program.runtime import RUNTIME
-from mazurka.program.thread import itself
 from mazurka.rewriting.instrument import Instrumentation, instrumented
 from mazurka.standard import REPLACEMENTS, STEERED_TYPES, local_namespace, steered
 
@@ -66,7 +65,7 @@ def ordinary_code(
 ) -> Iterator[OrdinaryCode]:
     """While the body runs, the user's code announces what it does."""
     RUNTIME.memory = OBJECTS
-    RUNTIME.callee = callee
+    RUNTIME.in_place_of = callee
     OBJECTS.opaque = {}
     CALLS.skipped_calls = set()
     CALLS.replacements = REPLACEMENTS
@@ -78,5 +77,5 @@ def ordinary_code(
             yield OrdinaryCode(program, code)
     finally:
         RUNTIME.memory = None
-        RUNTIME.callee = itself
+        RUNTIME.in_place_of = None
         OBJECTS.let_go()
