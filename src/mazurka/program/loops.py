@@ -12,6 +12,7 @@ from mazurka.core.event import Event, dependent
 from mazurka.core.operation import (
     ACQUIRE,
     ADD_TO,
+    AWAIT_PART,
     EXCHANGE,
     FETCH_ADD,
     FIRST_ON_PARTS,
@@ -50,6 +51,7 @@ class Settings:
         self.timeless = set()
         self.clock_readers = set()
         self.circle = None
+        RUNTIME.copies = False
 
 
 SETTINGS: Final = Settings()
@@ -474,6 +476,7 @@ def are_alike(some: list[Event], others: list[Event]) -> bool:
         and one.mode == other.mode
         and one.part == other.part
         and one.kind < FIRST_ON_PARTS
+        and one.kind != AWAIT_PART
         and same(one.before, other.before)
         for one, other in zip(some, others, strict=True)
     )

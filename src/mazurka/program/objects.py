@@ -25,7 +25,7 @@ from types import (
 )
 from typing import Any, Final, cast
 
-from mazurka.core.operation import CHANGE_WHOLE, FIRST_ON_PARTS, LENGTH, NO_VIEW, View
+from mazurka.core.operation import CHANGE_WHOLE, FIRST_ON_PARTS, LENGTH, NO_VIEW, WRITE, View
 from mazurka.program.registry import where_now
 from mazurka.program.runtime import INTERRUPTED, RUNTIME, Memory
 from mazurka.program.thread import Cell, Identity, Location
@@ -112,6 +112,15 @@ class Contents(Cell):
             return View(length, item >= 0 and dict.__contains__(mapping, key), None)
         elements = cast(set[object], self.value)
         return View(length, item >= 0 and set.__contains__(elements, key), None)
+
+    def snapshot(self, mode: int) -> object:
+        """A copy, if loops wait for what is in containers and it is about to be changed."""
+        if mode != WRITE or not RUNTIME.copies or self.shape == NO_CONTAINER:
+            return None
+        if self.shape == KEYED:
+            return dict(cast(dict[object, object], self.value))
+        items = plain_items(self.value)
+        return set(items) if self.shape == ELEMENTS else items
 
     def number_of(self, key: object) -> int:
         """The number of an item by its key; -1 for a key that cannot be told from others, as its
