@@ -265,6 +265,7 @@ WAITING = tuple(
         ("treiber-stack", awaiting_structures.treiber_stack, KINDS),
         ("ms-queue-loops", awaiting_structures.ms_queue, KINDS),
         ("safestack", awaiting_structures.safestack, OPERATIONS),
+        ("safestack-unchecked", awaiting_structures.safestack_unchecked, OPERATIONS),
         ("sortnet-loops", awaiting_structures.sortnet, (THREADS,)),
     )
 )

@@ -75,6 +75,7 @@ APPEND: Final = 86
 LENGTH: Final = 87
 READ_WHOLE: Final = 88
 CHANGE_WHOLE: Final = 89
+TAKE: Final = 90  # an item from an end; empty: a read
 
 # Parts of a location: an item's number, or one of these.
 ALL: Final = -1
@@ -125,6 +126,7 @@ VERBS: Final[dict[int, str]] = {
     LENGTH: "length of",
     READ_WHOLE: "read all of",
     CHANGE_WHOLE: "change",
+    TAKE: "take from",
 }
 
 Predicate = Callable[[Any], object]
@@ -216,7 +218,7 @@ def footprint(kind: int, item: int, view: View) -> Footprint:
         return (WRITE, NONE, item) if item < view.length else (READ, READ, NOTHING)
     if kind == APPEND:
         return WRITE, WRITE, view.length
-    if kind == LENGTH:
+    if kind == LENGTH or (kind == TAKE and view.length == 0):
         return READ, READ, NOTHING
     return (READ, READ, ALL) if kind == READ_WHOLE else (WRITE, WRITE, ALL)
 

@@ -31,6 +31,7 @@ from mazurka.core.operation import (
     READ,
     SPAWN,
     STORE,
+    TAKE,
     UNKNOWN,
     VERBS,
     WAIT,
@@ -197,7 +198,8 @@ def item_action(event: Event, name: str) -> str:
     if kind == LENGTH:
         return f"length of {name}: {event.view.length}"
     if kind >= APPEND:
-        return f"{VERBS[kind]} {'to ' if kind == APPEND else ''}{name}"
+        ending = ": empty" if kind == TAKE and event.mode == READ else ""
+        return f"{VERBS[kind]} {'to ' if kind == APPEND else ''}{name}{ending}"
     item = f"{name}[{show(event.second)}]"
     by_index = kind == INDEX_READ or kind == INDEX_SET
     there = event.part >= 0 if by_index else event.view.present

@@ -34,7 +34,8 @@ from mazurka.core.operation import (
     PartAwaited,
     View,
 )
-from mazurka.program.atomic import Atomic
+from mazurka.program.constants import constant_at, is_readable
+from mazurka.program.life import Ended
 from mazurka.program.loops import (
     SETTINGS,
     SUSPENDS,
@@ -58,7 +59,9 @@ Condition = Callable[[object, dict[str, Any]], object]
 AT_HEAD: Final = "head of loop: "  # begins that of a variable as it was there
 RETURNS: Final = "return"  # whether the round is in vain if the function gives a value
 RAISES: Final = "raise"  # the condition also says what if the operation fails
-MODEL: Final = "model: "  # begins that of a method and of an object, which must be known
+MODEL: Final = "model: "  # begins that of a method, and of an object that it must only read
+CONSTANT: Final = "constant: "  # begins that of an attribute which must not change
+ARE_CONSTANT: Final = "constant"  # whether none of these does
 
 # What waits until an operation that only tries would succeed.
 WAITING: Final = {
@@ -253,6 +256,8 @@ def seen_by(method: str, cell: Cell, found: object) -> object:
         return bool(found)
     if isinstance(cell, Lock):
         return found is not None
+    if isinstance(cell, Ended):
+        return not found  # is_alive
     if not isinstance(cell, Queue):
         return MISSING
     length = len(cast(QueueState, found).items)
@@ -316,10 +321,10 @@ def until_for(
         loop = place
         if loop.sort == SUSPENDS or loop.begin < 0 or not is_pure(thread, loop):
             return None
-    if (takes_time and not ignores_time(thread)) or not are_models(names):
+    if takes_time and not ignores_time(thread):
         return None
     variables = variables_at(loop, names)
-    if not all(is_constant(value) for value in variables.values()):
+    if not all(is_constant(value) and value is not MISSING for value in variables.values()):
         return None
     if isinstance(place, Calling):
         variables[RETURNS] = place.until.is_pure_if_returned
@@ -327,38 +332,26 @@ def until_for(
 
 
 def variables_at(loop: Loop, names: tuple[str, ...]) -> dict[str, Any]:
-    """What a condition depends on."""
+    """What a condition depends on; MISSING for what is not known."""
     variables: dict[str, Any] = variables_of(names)
+    if ARE_CONSTANT in names:
+        variables[ARE_CONSTANT] = True
     for name in names:
+        sort, colon, rest = name.partition(": ")
         if name == RAISES:
             variables[RAISES] = True
-        elif name.startswith(AT_HEAD):
-            values = loop.visits[-1].values
-            variables[name] = values[loop.names.index(name.removeprefix(AT_HEAD))]
+        elif sort + colon == AT_HEAD:
+            variables[name] = loop.visits[-1].values[loop.names.index(rest)]
+        elif sort + colon == CONSTANT:
+            value = constant_at(rest)
+            if value is MISSING or not is_constant(value):
+                variables[ARE_CONSTANT] = False
+            else:
+                variables[name] = value
+        elif sort + colon == MODEL:
+            method, _, variable = rest.partition(" ")
+            variables[name] = True if is_readable(method, variable) else MISSING
     return variables
-
-
-def are_models(names: tuple[str, ...]) -> bool:
-    """Whether objects that the round will read on its way to the head are such that this cannot
-    fail. (Methods of the same name may do anything.)"""
-    for name in names:
-        if name.startswith(MODEL):
-            method, _, variable = name.removeprefix(MODEL).partition(" ")
-            thing = variables_of((variable,)).get(variable)
-            if type(thing) is not READABLE.get(method):
-                return False
-    return True
-
-
-# The methods that read a model, and fail in no state of it.
-READABLE: Final[dict[str, type]] = {
-    "load": Atomic,
-    "is_set": Event,
-    "locked": Lock,
-    "empty": Queue,
-    "full": Queue,
-    "qsize": Queue,
-}
 
 
 def awaiting(

@@ -23,6 +23,7 @@ from mazurka.core.operation import (
     LENGTH,
     NO_VIEW,
     READ_WHOLE,
+    TAKE,
     footprint,
 )
 from mazurka.program.fields import read, write
@@ -108,7 +109,8 @@ def note_taking(kind: type) -> None:
 def announce(kind: int, contents: Contents, item: int, key: object) -> None:
     watcher = RUNTIME.watcher
     if watcher is not None:
-        view = contents.look(kind, item, key) if kind < READ_WHOLE else NO_VIEW
+        depends = kind < READ_WHOLE or kind == TAKE
+        view = contents.look(kind, item, key) if depends else NO_VIEW
         RUNTIME.watch(watcher, contents, footprint(kind, item, view))
     elif not RUNTIME.repeats_on(kind, contents, item):
         RUNTIME.perform(kind, contents, item, key)
@@ -575,6 +577,7 @@ SPECIAL: Final[dict[str, Callable[..., object]]] = {
 }
 
 
+TAKING: Final = {"pop", "popleft"}
 FINDING: Final = {"count", "index", "remove"}
 TAKING_ITEMS: Final = {
     "extend", "extendleft", "update", "intersection_update", "difference_update", "subtract",
@@ -660,6 +663,9 @@ def announce_method(container: object, name: str, arguments: tuple[object, ...])
             change_item(by_key, container, arguments[0], None)
     elif name == "append" and shape == INDEXED:
         announce(APPEND, contents, -1, None)
+        OBJECTS.save_contents(container)
+    elif name in TAKING and (shape == INDEXED or shape == WHOLE):
+        announce(TAKE, contents, -1, None)
         OBJECTS.save_contents(container)
     elif name in READING:
         read_all(container)

@@ -6,6 +6,7 @@ comes to the head of a loop. A round is pure if it changed nothing that the thre
 could ever see; a thread that has made one is cut there. docs/loops.md says why nothing is missed.
 """
 
+from enum import EnumMeta
 from typing import Any, Final, cast
 
 from mazurka.core.event import Event, dependent
@@ -308,7 +309,7 @@ def is_constant(value: object) -> bool:
     kind = type(value)
     if kind is tuple:
         return all(is_constant(part) for part in cast(tuple[object, ...], value))
-    return kind in ATOMS or value is MISSING
+    return kind in ATOMS or isinstance(kind, EnumMeta) or value is MISSING
 
 
 def is_seen(value: object) -> bool:

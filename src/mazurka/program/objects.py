@@ -166,6 +166,10 @@ class Objects(Memory):
         self.dicts: dict[int, tuple[object, object]] = {}
         self.opaque: dict[str, set[str]] = {}  # what was used, and which of it is not rewritten
         self.cached: list[Any] = []  # functions with functools.lru_cache that are outside
+        # Attributes, by their names: those that some step has changed in this check, and those that
+        # the search relies on not to be.
+        self.changed: set[str] = set()
+        self.trusted: set[str] = set()
         self.rooting = False  # whether what is found now is outside
         # Of outside objects, to be put back: by address and attribute, "" for the items.
         self.changes: dict[tuple[int, str], tuple[object, object]] = {}
@@ -176,6 +180,7 @@ class Objects(Memory):
         self.here = {}
         self.before = {}
         self.classes = {}
+        self.trusted = set()
         for record in self.outside.values():
             record.identity = Identity(record.identity.name, record.identity.label)
             record.fields = {}
@@ -189,6 +194,7 @@ class Objects(Memory):
         self.cached = []
         self.outside = {}
         self.sites = set()
+        self.changed = set()
         self.modules = set()
 
     def begin(self) -> None:
@@ -502,6 +508,13 @@ class Objects(Memory):
             record.contents = contents
         contents.epoch = RUNTIME.epoch
         return contents
+
+    def note_changed(self, known: Location) -> None:
+        """A step changes an attribute for the first time."""
+        known.is_changed = True
+        self.changed.add(known.field)
+        if known.field in self.trusted:
+            self.stop_search()
 
     # What was there before
 

@@ -30,6 +30,7 @@ class Location:
         self.field = ""  # which attribute; none: its items
         self.keys: list[object] | None = None  # of a container whose items have keys, by number
         self.numbers: dict[object, int] = {}  # and the other way round
+        self.is_changed = False  # of an attribute: whether some step has changed it
 
 
 class Cell:

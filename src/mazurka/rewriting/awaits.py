@@ -19,7 +19,7 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Protocol
 
-from mazurka.program.awaits import AT_HEAD, MODEL, RAISES, RETURNS
+from mazurka.program.awaits import ARE_CONSTANT, AT_HEAD, CONSTANT, MODEL, RAISES, RETURNS
 from mazurka.rewriting.conditions import (
     FALSE,
     TRUE,
@@ -110,6 +110,7 @@ class ForwardConditions:
         self.branches = 0
         self.names: set[str] = set()
         self.takes_time = False
+        self.trusts = True  # whether attributes are taken for constant
 
     def finds_any(self) -> bool:
         return bool(self.found or self.of_tests)
@@ -190,17 +191,26 @@ class ForwardConditions:
 
     def add(self, operation: ast.expr, condition: Callable[[], ast.expr]) -> None:
         self.operation = operation
-        self.branches = 0
         self.names = set()
         self.takes_time = method_of(operation) in TAKING_TIME
-        try:
-            expression = condition()
-        except Visible:
-            return
+        self.trusts = True
+        expression = self.condition_found(condition)
+        if any(name.startswith(CONSTANT) for name in self.names):
+            self.trusts = False
+            otherwise = self.condition_found(condition)
+            are_constant = self.variable_called(ARE_CONSTANT)
+            expression = ast.IfExp(are_constant, expression, otherwise)
         if expression is not FALSE:
             found = self.of_tests if self.is_test else self.found
             names = tuple(sorted(self.names))
             found[operation] = Condition(expression, names, self.takes_time)
+
+    def condition_found(self, condition: Callable[[], ast.expr]) -> ast.expr:
+        self.branches = 0
+        try:
+            return condition()
+        except Visible:
+            return FALSE
 
     def operations_in(self, node: ast.expr) -> Iterator[ast.expr]:
         for part in ast.walk(node):
@@ -324,6 +334,8 @@ class ForwardConditions:
             return ast.UnaryOp(node.op, self.tested(node.operand, values))
         if isinstance(node, ast.Call):
             return self.call(node, values)
+        if isinstance(node, ast.Attribute):
+            return self.attribute(node, values)
         return self.combined(node, values)
 
     def combined(self, node: ast.expr, values: Values) -> ast.expr:
@@ -336,7 +348,7 @@ class ForwardConditions:
                 certain(self.value(new.left, values)),
                 certain(self.value(new.right, values)),
             )
-        elif isinstance(new, ast.Compare) and not has_walrus(new):
+        elif isinstance(new, ast.Compare) and not any(map(has_walrus, new.comparators[1:])):
             new.left = certain(self.value(new.left, values))
             new.comparators = [certain(self.value(part, values)) for part in new.comparators]
         elif isinstance(new, ast.Tuple):
@@ -357,6 +369,17 @@ class ForwardConditions:
     def variable_called(self, name: str) -> ast.expr:
         self.names.add(name)
         return ast.Subscript(load(VARIABLES), ast.Constant(name), ast.Load())
+
+    def attribute(self, node: ast.Attribute, values: Values) -> ast.expr:
+        """An attribute of a variable, if nobody changes it."""
+        path = ast.unparse(node)
+        name, *attributes = path.split(".")
+        is_path = all(part.isidentifier() for part in (name, *attributes))
+        if name in values or self.known.is_shared(name) or "__" in path:
+            raise Visible
+        if not self.trusts or not is_path:
+            raise Visible
+        return self.variable_called(CONSTANT + path)
 
     def call(self, node: ast.Call, values: Values) -> ast.expr:
         """A function of numbers; or a read of a model: that never fails, so that conditions can be
