@@ -190,6 +190,7 @@ class View:
         self.length = length
         self.present = present
         self.numbers = numbers  # of all items, if it changes all and they are not simply counted
+        self.value: object = None  # of its item, if that is there and has one
 
 
 NO_VIEW: Final = View(0, False, None)

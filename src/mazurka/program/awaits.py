@@ -232,8 +232,11 @@ class Looked(PartAwaited):
         return not is_constant(value) or not self.until.is_pure(value)
 
     def look(self, contents: object) -> View:
-        is_there = self.kind == ITEM_READ and self.sought.find(contents) is not KeyError
-        return View(plain_length(contents), is_there, None)
+        view = View(plain_length(contents), False, None)
+        view.value = self.sought.find(contents)
+        if self.kind == ITEM_READ:
+            view.present = view.value is not KeyError and view.value is not False
+        return view
 
 
 class Read:

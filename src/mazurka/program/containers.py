@@ -181,11 +181,13 @@ def change_item(kind: int, container: object, key: object, value: object) -> Non
     if contents.shape == INDEXED:
         if kind == ITEM_SET and type(key) is int and key >= 0:
             announce(INDEX_SET, contents, key, key)
+            RUNTIME.note_stored(value)
         else:
             announce(CHANGE_WHOLE, contents, -1, None)
     else:
         number = -1 if contents.shape == WHOLE else contents.number_of(key)
         announce(kind if number >= 0 else CHANGE_WHOLE, contents, number, key)
+        RUNTIME.note_stored(value)
     OBJECTS.save_contents(container)
 
 

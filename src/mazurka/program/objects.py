@@ -104,12 +104,17 @@ class Contents(Cell):
             return View(0, False, None)
         length = plain_length(self.value)
         if shape == INDEXED or shape == WHOLE or kind == LENGTH:
-            return View(length, False, None)
+            view = View(length, False, None)
+            if 0 <= item < length:
+                view.value = cast(list[object], self.value)[item]
+            return view
         if kind == CHANGE_WHOLE:
             return View(length, False, {self.number_of(each) for each in plain_items(self.value)})
         if shape == KEYED:
-            mapping = cast(dict[object, object], self.value)
-            return View(length, item >= 0 and dict.__contains__(mapping, key), None)
+            value = dict.get(cast(dict[object, object], self.value), key, MISSING)
+            view = View(length, item >= 0 and value is not MISSING, None)
+            view.value = value
+            return view
         elements = cast(set[object], self.value)
         return View(length, item >= 0 and set.__contains__(elements, key), None)
 

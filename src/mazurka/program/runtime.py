@@ -685,6 +685,11 @@ class Runtime(Registry):
         thread.gave_up = True
         self.stand(thread)
 
+    def note_stored(self, value: object) -> None:
+        """The step that was just made gives an item of a container this value."""
+        if self.watcher is None and self.current is not None:
+            self.events[self.position - 1].after = value
+
     def note_change(self) -> None:
         """The running thread changes something of its own, which is no step."""
         if self.current is not None:
