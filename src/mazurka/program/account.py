@@ -57,7 +57,7 @@ from mazurka.program.awaits import CONTAINS, LENGTH_OF, TRUTH, Looked
 from mazurka.program.inbox import Handed, Inbox
 from mazurka.program.life import Life
 from mazurka.program.loops import SETTINGS, Loop, found_circle
-from mazurka.program.objects import MISSING, is_memory, plain_length
+from mazurka.program.objects import MISSING, OBJECTS, is_memory, plain_length
 from mazurka.program.race_detector import Access, Race
 from mazurka.program.runtime import RUNTIME
 from mazurka.program.source import assigned_name, place, raised_at, source_line
@@ -268,7 +268,7 @@ def account_of(execution: Execution) -> Failure:
 
 
 def schedule_of(execution: Execution, kind: str, message: str, length: int) -> Schedule:
-    options = {
+    options: dict[str, object] = {
         "independent_adds": RUNTIME.independent_adds,
         "max_events": RUNTIME.max_events,
         "granularity": "access" if RUNTIME.watcher is None else "sync",
@@ -276,6 +276,10 @@ def schedule_of(execution: Execution, kind: str, message: str, length: int) -> S
         "awaits": SETTINGS.awaits,
         "unroll": SETTINGS.unroll or None,
     }
+    if SETTINGS.clock_readers:
+        options["clocks"] = sorted(SETTINGS.clock_readers)
+    if OBJECTS.trusted:
+        options["changing"] = sorted(OBJECTS.changed)
     steps = execution.steps_of(execution.events[:length])
     return Schedule(tuple(steps), "", kind, message, options)
 

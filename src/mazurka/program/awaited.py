@@ -85,9 +85,9 @@ def awaited_attribute(
 def is_single(thing: Any, name: str, way: int) -> bool:
     """Whether an attribute is found by one read, of a variable that threads share."""
     if way == FIELD:
-        return OBJECTS.is_shared(thing)
+        return OBJECTS.field_of(thing, name) is not None
     if way == OF_CLASS:
-        return name in thing.__dict__ and OBJECTS.is_shared(thing)
+        return name in thing.__dict__ and OBJECTS.field_of(thing, name) is not None
     return way == OF_MODULE and name in thing.__dict__ and OBJECTS.is_shared(thing.__dict__)
 
 
@@ -137,7 +137,7 @@ def is_shared_container(container: object, name: str, key: object) -> bool:
         is_modelled(type(container), name)
         and not isinstance(container, defaultdict)
         and is_constant(key)
-        and OBJECTS.is_shared(container)
+        and OBJECTS.contents_of(container) is not None
     )
 
 

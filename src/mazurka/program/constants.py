@@ -47,10 +47,11 @@ def constant_attribute(thing: Any, name: str) -> object:
     if isinstance(thing, EnumMeta):
         return thing.__members__.get(name, MISSING)
     way = way_to(type(thing), name)
-    if way == NATIVE and isinstance(thing, (type, ModuleType)):
+    if way == NATIVE and type(thing) in (type, ModuleType):
         # No code that is seen stores an attribute of this name.
-        found = class_attribute(thing, name) if isinstance(thing, type) else vars(thing).get(name)
-        return MISSING if hasattr(type(found), "__get__") else found
+        return (
+            class_attribute(thing, name) if type(thing) is type else vars(thing).get(name, MISSING)
+        )
     if way != FIELD:
         return MISSING
     cell = OBJECTS.field_of(thing, name)

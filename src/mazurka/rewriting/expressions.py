@@ -409,15 +409,21 @@ class ExpressionRewriter(ast.NodeTransformer):
         self.visit_defaults(node.args)
         outer, self.in_function = self.in_function, True
         with self.inside(node):
-            conditions = FunctionConditions(node, self)
-            caller = self.temporary()
-            self.wait_with(conditions, caller)
-            body = node.body
-            node.body = self.visit(body)
-            if conditions.finds_any():
-                node.body = at(body, second(walrus(caller, hook("called")), node.body))
+            node.body = self.lambda_body(node)
         self.in_function = outer
         return node
+
+    def lambda_body(self, node: ast.Lambda) -> ast.expr:
+        body = node.body
+        if self.in_iterable:  # where no walrus may be, not even in a lambda
+            return self.visit(body)  # type: ignore[no-any-return]
+        conditions = FunctionConditions(node, self)
+        caller = self.temporary()
+        self.wait_with(conditions, caller)
+        new = self.visit(body)
+        if not conditions.finds_any():
+            return new  # type: ignore[no-any-return]
+        return at(body, second(walrus(caller, hook("called")), new))
 
     def visit_defaults(self, node: ast.arguments) -> None:
         node.defaults = [self.visit(default) for default in node.defaults]
