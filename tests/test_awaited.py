@@ -563,7 +563,11 @@ def test_what_is_never_found_in_a_container() -> None:
 
     def length() -> None:
         items: list[int] = []
-        start(items.append, 1)
+
+        def work() -> None:
+            items.append(1)
+
+        start(work)
         while len(items) < 2:
             pass
 
