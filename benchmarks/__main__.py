@@ -74,6 +74,7 @@ def list_benchmarks() -> None:
 @click.option("--no-loop-purity", is_flag=True, help="Do not cut loops that change nothing.")
 @click.option("--no-awaits", is_flag=True, help="Do not make awaits of polling loops.")
 @click.option("--unroll", type=click.IntRange(min=1), help="Rounds of loops.")
+@click.option("--stop-on-failure", is_flag=True, help="Stop at the first one.")
 @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON.")
 def run(
     program: str,
@@ -84,6 +85,7 @@ def run(
     no_loop_purity: bool,
     no_awaits: bool,
     unroll: int | None,
+    stop_on_failure: bool,
     as_json: bool,
 ) -> None:
     """Run one program, such as 'fib-bench(4)'."""
@@ -100,6 +102,7 @@ def run(
         not no_loop_purity,
         not no_awaits,
         unroll,
+        stop_on_failure,
     )
     click.echo(measured.to_json() if as_json else summary(str(instance), measured))
 

@@ -171,6 +171,34 @@ def figure_6(first: int, second: int, third: int) -> Program:
     return program
 
 
+def figure_6_loop(first: int, second: int, third: int) -> Program:
+    """The same with the loop as it is in the paper: the condition is hoisted over the read of y."""
+
+    def program() -> None:
+        x = Atomic(0)
+        y = Atomic(0)
+        z = Atomic(0)
+
+        def looper() -> None:
+            while True:
+                a = x.load()
+                y.load()
+                if a == 4:
+                    z.store(42)
+                if a < 4:
+                    break
+
+        def storer() -> None:
+            x.store(first)
+            x.store(second)
+            x.store(third)
+
+        spawn(looper)
+        spawn(storer)
+
+    return program
+
+
 def sortnet(thread_count: int) -> Program:
     """Threads share the comparators of a network that sorts two elements for each thread.
 

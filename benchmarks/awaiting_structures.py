@@ -1,5 +1,7 @@
 """The data structures of "Awaiting for Godot", with the loops that they wait in as they are."""
 
+import threading
+
 from benchmarks.awaiting import numbered_comparators
 from benchmarks.awaiting_locks import Program, start
 from mazurka import Atomic, assume, spawn
@@ -214,8 +216,18 @@ def ms_queue(writers: int, readers: int, both: int) -> Program:
 def safestack(*operations: int) -> Program:
     """A stack of three elements, with a mistake that three threads with seven operations show.
 
-    The operations of a thread are a pop, then a push of what it has got, then a pop, ...
+    The operations of a thread are a pop, then a push of what it has got, then a pop, ... A thread
+    that pops when one element is left waits for ever; as a daemon it may.
     """
+    return stack_of_three(operations, checked=True)
+
+
+def safestack_unchecked(*operations: int) -> Program:
+    """The same without the assertion that fails."""
+    return stack_of_three(operations, checked=False)
+
+
+def stack_of_three(operations: tuple[int, ...], checked: bool) -> Program:
     size = 3
 
     def program() -> None:
@@ -254,12 +266,14 @@ def safestack(*operations: int) -> Program:
                     if element != -1:
                         break
                 owners[element].store(me)
-                assert owners[element].load() == me
+                owner = owners[element].load()
+                assert owner == me or not checked
                 if left > 0:
                     left -= 1
                     push(element)
 
-        start(len(operations), worker)
+        for me in range(len(operations)):
+            threading.Thread(target=worker, args=(me,), daemon=True).start()
 
     return program
 

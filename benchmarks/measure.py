@@ -71,6 +71,7 @@ def measure(
     loop_purity: bool = True,
     awaits: bool = True,
     unroll: int | None = None,
+    stop_on_failure: bool = False,
 ) -> Measurement:
     """Explore a program to the end (or a limit), whatever failures it has on the way."""
     wall_start = time.perf_counter()
@@ -81,7 +82,7 @@ def measure(
         k=QPOR.get(algorithm, "optimal"),
         max_executions=max_executions,
         time_limit=time_limit,
-        stop_on_failure=False,
+        stop_on_failure=stop_on_failure,
         independent_adds=independent_adds,
         max_events=MAX_EVENTS,
         # Most programs say all that they share; loops show in code that is rewritten only.

@@ -249,6 +249,8 @@ BUSTER_SAFE = (
 KINDS = tuple(Parameter(kind, least=0) for kind in ("writers", "readers", "both"))
 OPERATIONS = tuple(Parameter(f"thread-{number}", optional=number > 2) for number in (1, 2, 3))
 
+STORED = tuple(Parameter(name, least=0) for name in ("first", "second", "third"))
+
 WAITING = tuple(
     Benchmark(name, "awaiting-loops", factory, parameters, loops=True)
     for name, factory, parameters in (
@@ -265,7 +267,9 @@ WAITING = tuple(
         ("treiber-stack", awaiting_structures.treiber_stack, KINDS),
         ("ms-queue-loops", awaiting_structures.ms_queue, KINDS),
         ("safestack", awaiting_structures.safestack, OPERATIONS),
+        ("safestack-unchecked", awaiting_structures.safestack_unchecked, OPERATIONS),
         ("sortnet-loops", awaiting_structures.sortnet, (THREADS,)),
+        ("figure-6-loop", awaiting.figure_6_loop, STORED),
     )
 )
 
@@ -294,7 +298,7 @@ BENCHMARKS = {
             "figure-6",
             "awaiting-figures",
             awaiting.figure_6,
-            tuple(Parameter(name, least=0) for name in ("first", "second", "third")),
+            STORED,
         ),
         *CONDPOR,
         *QPOR,

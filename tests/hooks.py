@@ -58,26 +58,19 @@ def enter_loop(line: int, names: tuple[str, ...], sort: int) -> None:
     return None
 
 
-@hidden
-def awaited_method(thing: Any, name: str, loop: object, condition: object, *facts: object) -> Any:
-    return getattr(thing, name)
+def awaited(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A hook that may wait, which is told where and for what."""
+
+    @hidden
+    def call(*arguments: Any) -> Any:
+        return function(*arguments[:-4])
+
+    return call
 
 
 @hidden
-def awaited_attribute(
-    thing: Any, name: str, loop: object, condition: object, *facts: object
-) -> Any:
-    return getattr(thing, name)
-
-
-@hidden
-def awaited_global(cell: GlobalCell, loop: object, condition: object, *facts: object) -> Any:
-    return load_global(cell)
-
-
-@hidden
-def awaited_closure(cell: CellType, loop: object, condition: object, *facts: object) -> Any:
-    return load_closure(cell)
+def called() -> None:
+    return None
 
 
 @hidden
@@ -149,10 +142,18 @@ PLAIN: dict[str, Callable[..., Any]] = {
     "all_of_new": all,
     "enter_loop": enter_loop,
     "again": again,
-    "awaited_method": awaited_method,
-    "awaited_attribute": awaited_attribute,
-    "awaited_global": awaited_global,
-    "awaited_closure": awaited_closure,
+    "awaited_method": awaited(getattr),
+    "awaited_callee": awaited(same),
+    "awaited_attribute": awaited(getattr),
+    "awaited_global": awaited(load_global),
+    "awaited_closure": awaited(load_closure),
+    "awaited_item": awaited(operator.getitem),
+    "awaited_contains": awaited(contains),
+    "awaited_length": awaited(len),
+    "awaited_truth": awaited(bool),
+    "called": called,
+    "same_constants": operator.eq,  # these two are part of conditions, which nobody asks for here
+    "would_raise": contains,
     "unpack": same,
     "contains": contains,
     "compare": apply,
@@ -169,11 +170,27 @@ PLAIN: dict[str, Callable[..., Any]] = {
 }
 
 
+# Hooks that may wait, and those that do the same at once.
+AT_ONCE = {
+    "awaited_method": "method",
+    "awaited_callee": "callee",
+    "awaited_attribute": "load_attribute",
+    "awaited_global": "load_global",
+    "awaited_closure": "load_closure",
+    "awaited_item": "load_item",
+    "awaited_contains": "contains",
+    "awaited_length": "callee",
+    "awaited_truth": "truth",
+}
+UNRECORDED = ("global_cell", "called")
+
+
 class Recorder:
-    """A hook that also writes its calls down."""
+    """A hook that also writes its calls down, as if it could not wait."""
 
     def __init__(self, name: str, calls: list[str]) -> None:
-        self.name = name
+        self.hook = PLAIN[name]
+        self.name = AT_ONCE.get(name, name)
         self.calls = calls
 
     @hidden
@@ -187,8 +204,8 @@ class Recorder:
             self.calls.append(f"{self.name} {arguments[1]}")
         else:
             self.calls.append(self.name)
-        return PLAIN[self.name](*arguments)
+        return self.hook(*arguments)
 
 
 def recording(calls: list[str]) -> dict[str, Any]:
-    return {name: PLAIN[name] if name == "global_cell" else Recorder(name, calls) for name in PLAIN}
+    return {name: PLAIN[name] if name in UNRECORDED else Recorder(name, calls) for name in PLAIN}

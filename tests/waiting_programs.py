@@ -17,9 +17,14 @@ from tests.python_programs import load, rewritten
 
 HEADER = """\
 import queue, threading, time
+from collections import deque
 from mazurka import Atomic, assume, spawn
 class Box:
-    pass
+    def read_x(self):
+        return self.x
+    def read_y(self):
+        return self.y
+    z = property(lambda self: self.x)
 """
 
 # How a shared variable is made, read and written.
@@ -28,7 +33,30 @@ STYLES = {
     "attribute": ("box.{v} = 0", "box.{v}", "box.{v} = {k}"),
     "closure": ("{v} = 0", "{v}", "{v} = {k}"),
     "item": ("items['{v}'] = 0", "items['{v}']", "items['{v}'] = {k}"),
+    "index": ("{v} = [0]", "{v}[0]", "{v}[0] = {k}"),
+    "get": ("items['{v}'] = 0", "items.get('{v}')", "items['{v}'] = {k}"),
+    "method": ("box.{v} = 0", "box.read_{v}()", "box.{v} = {k}"),
 }
+
+# What loops may ask whether to go on.
+HELPERS = """\
+def is_x(k):
+    return $x == k
+def is_either(k):
+    if $x == k:
+        return True
+    return $y == k
+def are_both(k, m):
+    return $x == k and $y == m
+def has_some():
+    return bool(things)
+def next_of(k):
+    try:
+        return table[k]
+    except KeyError:
+        return 0
+is_zero = lambda: not $x
+"""
 
 # Loops: a condition, and a body. $v and $w are shared variables, $k and $m small numbers, which
 # they are compared with; $set(v, k) stores one.
@@ -69,6 +97,49 @@ LOOPS = [
     ("True", "$set(v, k)\nif $w == 0:\n    break\n$set(v, m)"),
     ("time.monotonic() < 1002 and $v == 0", "time.sleep(1)"),
     ("all(x == 0 for x in ($v, $w))", "pass"),
+    # Containers
+    ("not things", "pass"),
+    ("things", "time.sleep(0.1)"),
+    ("len(things) <= $k", "pass"),
+    ("len(things) <= $m or things[0] == $k", "pass"),
+    ("things[0] == $k", "pass"),
+    ("$m not in table", "pass"),
+    ("table.get($m) == $k", "pass"),
+    ("table.get($m, $k) == $k", "pass"),
+    ("table[$m] != $k", "pass"),
+    ("not pile", "pass"),
+    ("len(pile) == $k", "pass"),
+    ("not (pile and pile[0] == $k)", "pass"),
+    ("$m not in several", "pass"),
+    ("True", "try:\n    got.append(table[$m])\n    break\nexcept KeyError:\n    pass"),
+    ("True", "try:\n    if table[$m] == $k:\n        break\nexcept KeyError:\n    continue"),
+    ("True", "try:\n    got.append(things[$m])\n    break\nexcept LookupError:\n    pass"),
+    ("True", "try:\n    got.append(pile.popleft())\n    break\nexcept IndexError:\n    pass"),
+    ("True", "if things:\n    got.append(things.pop())\n    break"),
+    # Functions
+    ("not is_x($k)", "pass"),
+    ("not is_either($k)", "pass"),
+    ("not are_both($k, $m)", "pass"),
+    ("not has_some()", "pass"),
+    ("next_of($m) == $k", "pass"),
+    ("is_zero()", "time.sleep(1)"),
+    ("True", "a = is_x($k)\nif a or is_either($m):\n    break"),
+    # Rotated, hoisted
+    ("b == $k", "$w\nb = $v"),
+    ("b == a", "b = $v"),
+    ("True", "if b == $k:\n    break\nb = $v"),
+    ("not a", "a = $v == $k"),
+    ("True", "a = $v\nword.load()\nif a == $k:\n    $set(w, m)\nif a < 1:\n    break"),
+    ("True", "a = $v\nb = word.load()\nif a != $k:\n    break"),
+    ("word.exchange(int($v == 0)) == 0", "pass"),
+    # Whatever else there may be in a loop
+    ("True", "try:\n    if $v == $k:\n        break\nfinally:\n    a = $w"),
+    ("True", "try:\n    if $v == $k:\n        break\nfinally:\n    b += 1\n    assume(b < 3)"),
+    ("$v == 0", "for c in range(2):\n    if $w == $k:\n        b = c"),
+    ("not [c for c in ($v, $w) if c == $k]", "pass"),
+    ("[a := $v, $w][1] == $k", "pass"),
+    ("1 // ($v + 1) == $k", "pass"),
+    ("(b := b + 1) < 3 and $v == $k", "pass"),
 ]
 
 OTHERS = [
@@ -86,6 +157,17 @@ OTHERS = [
     "with lock:\n    $set(v, k)",
     "with lock:\n    $set(v, k)\n    $set(w, m)",
     "got.append((a, b))",
+    "things.append($k)",
+    "things[:] = [$m]",
+    "things.clear()",
+    "if things:\n    things[0] = $m",
+    "got.append(len(things))",
+    "table[$m] = $k",
+    "table.pop($m, None)",
+    "pile.append($k)",
+    "pile.clear()",
+    "several.add($k)",
+    "several.discard($m)",
 ]
 
 
@@ -128,7 +210,11 @@ class WaitingProgram:
         make = STYLES[self.style][0]
         body = ["box, items = Box(), {}", *(make.format(v=v) for v in "xy")]
         body += ["word, flag, lock = Atomic(0), threading.Event(), threading.Lock()"]
-        body += ["line = queue.Queue()"]
+        body += ["line, things, table, pile, several = queue.Queue(), [], {}, deque(), set()"]
+        helpers = HELPERS
+        for v in "xy":
+            helpers = helpers.replace(f"${v}", STYLES[self.style][1].format(v=v))
+        body += [helpers]
         for number, statements in enumerate(self.threads):
             lines = ["nonlocal x, y"] if self.style == "closure" else []
             lines += ["got, a, b = [], 0, 0"]
@@ -138,7 +224,8 @@ class WaitingProgram:
         names = [f"thread_{number}" for number in range(len(self.threads))]
         body += [f"handles = [spawn(thread) for thread in ({', '.join(names)})]"]
         reads = ", ".join(STYLES[self.style][1].format(v=v) for v in "xy")
-        body += [f"return [handle.join() for handle in handles], {reads}, word.load()"]
+        seen = f"{reads}, word.load(), things, table, list(pile), sorted(several)"
+        body += [f"return [handle.join() for handle in handles], {seen}"]
         return HEADER + "def main():\n" + textwrap.indent("\n".join(body), "    ") + "\n"
 
 

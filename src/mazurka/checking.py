@@ -38,7 +38,7 @@ from mazurka.memory import peak_memory_mb
 from mazurka.program.execution import PythonExecution
 from mazurka.program.guard import guarded
 from mazurka.program.loops import SETTINGS
-from mazurka.program.objects import Misjudged
+from mazurka.program.objects import OBJECTS, Misjudged
 from mazurka.program.runtime import RUNTIME
 from mazurka.program.source import COMPILED as COMPILED
 from mazurka.program.source import users_traceback
@@ -612,6 +612,9 @@ def replay(
     if instrument is None:
         return follow()
     with ordinary_code(program, instrument) as code:
+        # What the search had learnt decides which operations wait.
+        SETTINGS.clock_readers = set(schedule.options.get("clocks", ()))
+        OBJECTS.changed = set(schedule.options.get("changing", ()))
         return search_until_judged(follow, code)
 
 

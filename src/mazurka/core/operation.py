@@ -42,6 +42,7 @@ AWAIT: Final = 30
 AWAIT_EXCHANGE: Final = 31
 ACQUIRE: Final = 32
 WAIT: Final = 33  # an await of a synchronisation object: stuck for ever is a deadlock, no livelock
+AWAIT_PART: Final = 34  # a read of part of a container, as below, that waits
 
 # A guard and an update, both functions of the value: blocked until the guard holds.
 FIRST_UPDATE: Final = 40
@@ -74,6 +75,7 @@ APPEND: Final = 86
 LENGTH: Final = 87
 READ_WHOLE: Final = 88
 CHANGE_WHOLE: Final = 89
+TAKE: Final = 90  # an item from an end; empty: a read
 
 # Parts of a location: an item's number, or one of these.
 ALL: Final = -1
@@ -99,6 +101,7 @@ VERBS: Final[dict[int, str]] = {
     TIMED_WAIT: "timed wait",
     AWAIT: "await",
     AWAIT_EXCHANGE: "await_exchange",
+    AWAIT_PART: "await",
     ACQUIRE: "acquire",
     WAIT: "wait",
     SEMAPHORE_ACQUIRE: "acquire",
@@ -123,6 +126,7 @@ VERBS: Final[dict[int, str]] = {
     LENGTH: "length of",
     READ_WHOLE: "read all of",
     CHANGE_WHOLE: "change",
+    TAKE: "take from",
 }
 
 Predicate = Callable[[Any], object]
@@ -150,7 +154,7 @@ def is_steady(kind: int) -> bool:
 
 def mode_when_enabled(kind: int) -> int:
     """How an operation that may block accesses its location once it is enabled."""
-    return READ if kind == AWAIT or kind == WAIT else WRITE
+    return READ if kind == AWAIT or kind == WAIT or kind == AWAIT_PART else WRITE
 
 
 def outcome(kind: int, value: object, first: object, second: object) -> int:
@@ -170,7 +174,7 @@ def outcome(kind: int, value: object, first: object, second: object) -> int:
         return WRITE if value is None else READ
     if kind == RELEASE:
         return READ if value is None else WRITE
-    if kind == AWAIT or kind == WAIT:
+    if kind == AWAIT or kind == WAIT or kind == AWAIT_PART:
         return READ if holds(first, value) else BLOCKED
     if kind == AWAIT_EXCHANGE or (FIRST_UPDATE <= kind < FIRST_TRY_UPDATE):
         return WRITE if holds(first, value) else BLOCKED
@@ -186,6 +190,7 @@ class View:
         self.length = length
         self.present = present
         self.numbers = numbers  # of all items, if it changes all and they are not simply counted
+        self.value: object = None  # of its item, if that is there and has one
 
 
 NO_VIEW: Final = View(0, False, None)
@@ -214,9 +219,30 @@ def footprint(kind: int, item: int, view: View) -> Footprint:
         return (WRITE, NONE, item) if item < view.length else (READ, READ, NOTHING)
     if kind == APPEND:
         return WRITE, WRITE, view.length
-    if kind == LENGTH:
+    if kind == LENGTH or (kind == TAKE and view.length == 0):
         return READ, READ, NOTHING
     return (READ, READ, ALL) if kind == READ_WHOLE else (WRITE, WRITE, ALL)
+
+
+class PartAwaited:
+    """What a read of a container waits for: a predicate over the container, or a copy of it.
+
+    It looks at those parts only that the read accesses. The changes of these are ordered among each
+    other: no other reads wait.
+    """
+
+    def __init__(self, kind: int, item: int) -> None:
+        self.kind = kind  # of the read
+        self.item = item
+
+    def __call__(self, contents: object) -> bool:
+        raise NotImplementedError
+
+    def look(self, contents: object) -> View:
+        raise NotImplementedError
+
+    def footprint(self, contents: object) -> Footprint:
+        return footprint(self.kind, self.item, self.look(contents))
 
 
 def same(value: object, expected: object) -> bool:

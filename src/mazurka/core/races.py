@@ -8,16 +8,18 @@ sequence is only written down when it is wanted.
 
 from typing import Final
 
-from mazurka.core.event import Event, dependent
+from mazurka.core.event import Event, conflicts, copy_of, dependent
 from mazurka.core.happens_before import HappensBefore, happens_before, is_or_happens_before
 from mazurka.core.operation import (
     ADD,
     ALL,
+    AWAIT_PART,
     BLOCKED,
     CHOOSE,
     FIRST_ON_PARTS,
     READ,
     WRITE,
+    PartAwaited,
     View,
     depends_on_value,
     footprint,
@@ -244,9 +246,10 @@ def blocking_reversals(
     earlier = latest
     while earlier is not None:
         if previous is not None and is_or_happens_before(earlier, previous):
-            if earlier.mode == WRITE:
+            if changes_for(earlier, event):
                 break  # all that is earlier happens before the thread got here, too
         elif dependent(earlier, event) and not before_any(earlier, reversed_at):
+            event = without_change(event, earlier)
             ways = enabling_reversals(order, event, earlier, previous, end)
             found.extend(ways)
             if ways and ways[0].left_out is NO_ADDS:
@@ -255,6 +258,30 @@ def blocking_reversals(
                     break
         earlier = earlier.previous_access
     return found
+
+
+def changes_for(earlier: Event, event: Event) -> bool:
+    """Whether a write changes what an operation that may block waits for. The earlier ones that do
+    so, too, happen before it."""
+    return earlier.mode == WRITE and (
+        event.kind != AWAIT_PART or conflicts(READ, event.structure, event.part, earlier)
+    )
+
+
+def without_change(event: Event, change: Event) -> Event:
+    """An operation that may block as it is without the latest change of what it waits for: one on a
+    container may access another part of that there."""
+    if event.kind != AWAIT_PART or change.mode != WRITE:
+        return event
+    awaited = event.first
+    assert isinstance(awaited, PartAwaited)
+    _, structure, part = awaited.footprint(change.before)
+    if structure == event.structure and part == event.part:
+        return event
+    moved = copy_of(event)
+    moved.structure = structure
+    moved.part = part
+    return moved
 
 
 def before_any(event: Event, others: list[Event]) -> bool:

@@ -20,15 +20,17 @@ from typing import Final
 from mazurka.core.event import NO_CLOCK, NO_EVENTS, Event, conflicts, copy_of, footprint_of
 from mazurka.core.execution import Guide
 from mazurka.core.happens_before import HappensBefore, is_or_happens_before, joined
-from mazurka.core.operation import ALL, READ, WRITE, Footprint, may_block
+from mazurka.core.operation import ADD, ALL, READ, WRITE, Footprint, may_block
 from mazurka.core.part import Part
 from mazurka.core.races import (
     adds_beside,
+    changes_for,
     chosen_otherwise,
     is_enabled,
     moved_before,
     sum_of,
     sums_of,
+    without_change,
 )
 from mazurka.explore.search import Search
 
@@ -409,27 +411,39 @@ class Pop(Guide):
 
         Those belong to the node where all that the schedule takes along has happened.
         """
-        events = self.execution.events
         first_node = self.first_node
         earlier = latest if latest is None or latest.mode != READ else latest.previous_change
         stood_before = previous is None or previous.position < first_node
         while earlier is not None:
+            if earlier.mode != ADD and not changes_for(earlier, event):
+                earlier = earlier.previous_change
+                continue
             if previous is not None and is_or_happens_before(earlier, previous):
                 if earlier.mode == WRITE:
                     return  # all that is earlier happens before the thread got here, too
-            elif earlier.mark == FREE:
-                if earlier.mode == WRITE:
-                    race = enabled_race(events, earlier, event, previous, [], first_node)
-                else:
-                    adds = adds_beside(self.order, earlier, end)
-                    others = Selections(earlier, event, previous, latest, adds, first_node)
-                    race = others.next_race(events)
-                if race is not None:
-                    race.latest = latest
-                    self.note(race)
+            else:
+                event = without_change(event, earlier)
+                if earlier.mark == FREE:
+                    self.note_enabling(earlier, event, previous, latest, end)
             if earlier.mode == WRITE and earlier.position < first_node and stood_before:
                 return  # an earlier run has seen all this
             earlier = earlier.previous_change
+
+    def note_enabling(
+        self, earlier: Event, event: Event, previous: Event | None, latest: Event | None, end: int
+    ) -> None:
+        """The race with one change, if the operation is enabled without it."""
+        events = self.execution.events
+        first_node = self.first_node
+        if earlier.mode == WRITE:
+            race = enabled_race(events, earlier, event, previous, [], first_node)
+        else:
+            adds = adds_beside(self.order, earlier, end)
+            others = Selections(earlier, event, previous, latest, adds, first_node)
+            race = others.next_race(events)
+        if race is not None:
+            race.latest = latest
+            self.note(race)
 
 
 def head_here(event: Event) -> Event | None:

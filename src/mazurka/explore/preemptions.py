@@ -12,8 +12,17 @@ from typing import Final
 from mazurka.core.event import Event, conflicts
 from mazurka.core.execution import Execution
 from mazurka.core.happens_before import HappensBefore, include
-from mazurka.core.operation import ADD, BLOCKED, JOIN, WRITE, is_steady, may_block, outcome
-from mazurka.core.races import sum_of
+from mazurka.core.operation import (
+    ADD,
+    AWAIT_PART,
+    BLOCKED,
+    JOIN,
+    WRITE,
+    is_steady,
+    may_block,
+    outcome,
+)
+from mazurka.core.races import changes_for, sum_of, without_change
 
 NO_CLOCKS: Final[dict[int, list[int]]] = {}
 NO_OPERATIONS: Final[dict[int, Event]] = {}
@@ -255,6 +264,8 @@ def is_enabled(order: HappensBefore, operation: Event, done: list[int]) -> bool:
     access = order.last_access[location] if location < len(order.last_access) else None
     if access is None:
         return False
+    if operation.kind == AWAIT_PART:
+        return is_part_enabled(operation, access, done)
     adds: list[Event] = []
     value: object = None
     while access is not None:
@@ -268,3 +279,16 @@ def is_enabled(order: HappensBefore, operation: Event, done: list[int]) -> bool:
         access = access.previous_access
     value = sum_of(value, adds)
     return outcome(operation.kind, value, operation.first, operation.second) != BLOCKED
+
+
+def is_part_enabled(operation: Event, latest: Event, done: list[int]) -> bool:
+    """The same for a read of a container. Unless all that it waits for has happened, some change is
+    still to come; if it waits for ever, it is not enabled after all of them."""
+    enabled = False
+    access: Event | None = latest
+    while access is not None:
+        if access.index > done[access.thread] and changes_for(access, operation):
+            enabled = outcome(AWAIT_PART, access.before, operation.first, None) != BLOCKED
+            operation = without_change(operation, access)
+        access = access.previous_access
+    return enabled

@@ -26,6 +26,7 @@ from mazurka.core.happens_before import (
 from mazurka.core.operation import (
     ADD,
     ALL,
+    AWAIT_PART,
     BLOCKED,
     CHOOSE,
     FIRST_ON_PARTS,
@@ -36,7 +37,7 @@ from mazurka.core.operation import (
     is_steady,
     outcome,
 )
-from mazurka.core.races import chosen_otherwise, sum_of
+from mazurka.core.races import changes_for, chosen_otherwise, is_enabled, sum_of, without_change
 from mazurka.explore.preemptions import Bound
 from mazurka.explore.search import Search
 
@@ -468,12 +469,24 @@ def moved_to(revisit: Revisit, revisited: Event, kept: list[int]) -> Event | Non
         assert isinstance(event.first, int)
         view = view_before(event.first, event.view, deleted)
         moved.mode, moved.structure, moved.part = footprint(event.kind, event.first, view)
+    elif event.kind == AWAIT_PART:
+        return part_awaited(moved, event.mode != BLOCKED, deleted)
     elif not is_steady(event.kind):
         value = sum_of(deleted[0].before, adds)
         moved.mode = outcome(event.kind, value, event.first, event.second)
         if moved.mode == BLOCKED:
             return None
     return moved
+
+
+def part_awaited(event: Event, enabled: bool, deleted: list[Event]) -> Event | None:
+    """A read of a container without some changes, if it need not wait there."""
+    event.mode = READ
+    for change in reversed(deleted):
+        if changes_for(change, event):
+            enabled = is_enabled(event, change.before)
+            event = without_change(event, change)
+    return event if enabled else None
 
 
 def view_before(item: int, view: View, deleted: list[Event]) -> View:

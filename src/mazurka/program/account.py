@@ -13,6 +13,7 @@ from mazurka.core.operation import (
     APPEND,
     AWAIT,
     AWAIT_EXCHANGE,
+    AWAIT_PART,
     CHOOSE,
     COMPARE_EXCHANGE,
     EXCHANGE,
@@ -21,6 +22,7 @@ from mazurka.core.operation import (
     INDEX_READ,
     INDEX_SET,
     ITEM_INSERT,
+    ITEM_READ,
     ITEM_SET,
     JOIN,
     LENGTH,
@@ -29,8 +31,10 @@ from mazurka.core.operation import (
     NOTIFY,
     QUEUE_SHUTDOWN,
     READ,
+    READ_WHOLE,
     SPAWN,
     STORE,
+    TAKE,
     UNKNOWN,
     VERBS,
     WAIT,
@@ -49,10 +53,11 @@ from mazurka.core.result import (
     Step,
 )
 from mazurka.program import runtime
+from mazurka.program.awaits import CONTAINS, LENGTH_OF, TRUTH, Looked
 from mazurka.program.inbox import Handed, Inbox
 from mazurka.program.life import Life
 from mazurka.program.loops import SETTINGS, Loop, found_circle
-from mazurka.program.objects import MISSING, is_memory
+from mazurka.program.objects import MISSING, OBJECTS, is_memory, plain_length
 from mazurka.program.race_detector import Access, Race
 from mazurka.program.runtime import RUNTIME
 from mazurka.program.source import assigned_name, place, raised_at, source_line
@@ -106,6 +111,8 @@ class Account:
             return self.part_action(event, name)
         if kind >= FIRST_ON_PARTS:
             return item_action(event, name)
+        if kind == AWAIT_PART:
+            return awaited_action(event, name)
         if not RUNTIME.locations[event.location].type_name:
             return variable_action(event, name)
         if RUNTIME.locations[event.location].type_name == "Inbox":
@@ -197,13 +204,43 @@ def item_action(event: Event, name: str) -> str:
     if kind == LENGTH:
         return f"length of {name}: {event.view.length}"
     if kind >= APPEND:
-        return f"{VERBS[kind]} {'to ' if kind == APPEND else ''}{name}"
+        ending = ": empty" if kind == TAKE and event.mode == READ else ""
+        return f"{VERBS[kind]} {'to ' if kind == APPEND else ''}{name}{ending}"
     item = f"{name}[{show(event.second)}]"
     by_index = kind == INDEX_READ or kind == INDEX_SET
     there = event.part >= 0 if by_index else event.view.present
-    if kind == ITEM_SET or (there and kind != ITEM_INSERT):
+    if kind == ITEM_SET or (there and kind == INDEX_SET):
+        return f"{VERBS[kind]} {item} to {show_now(event.after)}"
+    if there and (kind == INDEX_READ or (kind == ITEM_READ and event.view.value is not None)):
+        return f"{VERBS[kind]} {item}: {show_now(event.view.value)}"
+    if there and kind != ITEM_INSERT:
         return f"{VERBS[kind]} {item}"
     return f"{VERBS[kind]} {item}: {'already there' if there else 'not there'}"
+
+
+def awaited_action(event: Event, name: str) -> str:
+    """A read of a container that has waited."""
+    kind = cast(Looked, event.first).kind
+    if kind == LENGTH:
+        return f"length of {name}: {event.view.length}"
+    if kind == READ_WHOLE:
+        return f"{VERBS[kind]} {name}"
+    found = event.view.value
+    text = "not there" if found is KeyError or found is IndexError else show_now(found)
+    return f"{VERBS[kind]} {name}[{show(event.second)}]: {text}"
+
+
+def awaited_in_words(looked: Looked, name: str, contents: object) -> str:
+    """What a thread finds in a container as long as it waits."""
+    sort = looked.sought.sort
+    if sort == LENGTH_OF or sort == TRUTH:
+        return f"length of {name}: {plain_length(contents)}"
+    found = looked.sought.find(contents)
+    key = show(looked.sought.key)
+    if sort == CONTAINS:
+        return f"{key} is {'' if found else 'not '}in {name}"
+    is_missing = found is KeyError or found is IndexError
+    return f"{name}[{key}] is {'not there' if is_missing else show(found)}"
 
 
 def account_of(execution: Execution) -> Failure:
@@ -231,7 +268,7 @@ def account_of(execution: Execution) -> Failure:
 
 
 def schedule_of(execution: Execution, kind: str, message: str, length: int) -> Schedule:
-    options = {
+    options: dict[str, object] = {
         "independent_adds": RUNTIME.independent_adds,
         "max_events": RUNTIME.max_events,
         "granularity": "access" if RUNTIME.watcher is None else "sync",
@@ -240,6 +277,10 @@ def schedule_of(execution: Execution, kind: str, message: str, length: int) -> S
         "unroll": SETTINGS.unroll or None,
         "equivalence": "reads-from" if SETTINGS.reads_from else "mazurkiewicz",
     }
+    if SETTINGS.clock_readers:
+        options["clocks"] = sorted(SETTINGS.clock_readers)
+    if OBJECTS.trusted:
+        options["changing"] = sorted(OBJECTS.changed)
     steps = execution.steps_of(execution.events[:length])
     return Schedule(tuple(steps), "", kind, message, options)
 
@@ -316,14 +357,17 @@ def account_of_spinning(account: Account, thread: Thread) -> str:
     events = account.execution.events[loop.begin :]
     found = [account.action(event) for event in events if event.thread == thread.id]
     if not thread.gave_up:
-        found.append(f"{account.objects[thread.cell.location]} is {show_now(thread.cell.value)}")
+        name = account.objects[thread.cell.location]
+        if thread.kind == AWAIT_PART:
+            found.append(awaited_in_words(cast(Looked, thread.first), name, thread.cell.value))
+        else:
+            found.append(f"{name} is {show_now(thread.cell.value)}")
     return account_of_rounds(account, thread, loop, found)
 
 
 def account_of_rounds(account: Account, thread: Thread, loop: Loop, steps: list[str]) -> str:
-    file, _ = place(thread.code, thread.instruction)
-    text = f"{account.thread(thread.id)} goes round for ever at {file}:{loop.line}"
-    source = source_line(file, loop.line)
+    text = f"{account.thread(thread.id)} goes round for ever at {loop.file}:{loop.line}"
+    source = source_line(loop.file, loop.line)
     if source:
         text += f": {source}"
     return f"{text} ({'; '.join(steps) or 'without any step'})"

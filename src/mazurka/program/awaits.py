@@ -5,7 +5,9 @@ happen where its result would make the round pure. Rewritten code says when that
 rewriting/awaits.py); here the operation is told to wait.
 """
 
+import queue
 from collections.abc import Callable
+from types import CodeType
 from typing import Any, Final, cast
 
 from mazurka.core import operation as core
@@ -13,18 +15,27 @@ from mazurka.core.operation import (
     ACQUIRE,
     AWAIT,
     AWAIT_EXCHANGE,
+    AWAIT_PART,
     COMPARE_EXCHANGE,
     EXCHANGE,
+    INDEX_READ,
+    ITEM_READ,
+    LENGTH,
     LOAD,
     QUEUE_GET,
     QUEUE_PUT,
     QUEUE_TRY_GET,
     QUEUE_TRY_PUT,
+    READ_WHOLE,
     SEMAPHORE_ACQUIRE,
     SEMAPHORE_TRY_ACQUIRE,
     TIMED_WAIT,
     TRY_ACQUIRE,
+    PartAwaited,
+    View,
 )
+from mazurka.program.constants import constant_at, is_readable
+from mazurka.program.life import Ended
 from mazurka.program.loops import (
     SETTINGS,
     SUSPENDS,
@@ -32,14 +43,25 @@ from mazurka.program.loops import (
     ignores_time,
     is_constant,
     is_pure,
+    leaves_no_trace,
     same,
+    variables_of,
 )
-from mazurka.program.objects import MISSING
+from mazurka.program.objects import MISSING, OBJECTS, WHOLE, Contents, plain_length
 from mazurka.program.runtime import RUNTIME
+from mazurka.program.source import callers_frame
 from mazurka.program.sync import Event, Lock, Queue, QueueState
 from mazurka.program.thread import Cell, Thread, Until
 
-Condition = Callable[[object, dict[str, object]], object]
+Condition = Callable[[object, dict[str, Any]], object]
+
+# Names among the variables of a condition that stand for something else.
+AT_HEAD: Final = "head of loop: "  # begins that of a variable as it was there
+RETURNS: Final = "return"  # whether the round is in vain if the function gives a value
+RAISES: Final = "raise"  # the condition also says what if the operation fails
+MODEL: Final = "model: "  # begins that of a method, and of an object that it must only read
+CONSTANT: Final = "constant: "  # begins that of an attribute which must not change
+ARE_CONSTANT: Final = "constant"  # whether none of these does
 
 # What waits until an operation that only tries would succeed.
 WAITING: Final = {
@@ -54,28 +76,84 @@ OPERATIONS: Final = {
     "compare_exchange": (COMPARE_EXCHANGE,),
     "acquire": (TRY_ACQUIRE, SEMAPHORE_TRY_ACQUIRE),
     "wait": (TIMED_WAIT,),
+    "get": (QUEUE_TRY_GET,),
     "get_nowait": (QUEUE_TRY_GET,),
+    "put": (QUEUE_TRY_PUT,),
     "put_nowait": (QUEUE_TRY_PUT,),
 }
 READS: Final = (LOAD,)
-# Modules of objects that are known to do so.
-MODELS: Final = ("mazurka.program.atomic", "mazurka.program.sync", "threading", "queue", "_thread")
+
+# What is looked for in a container.
+ITEM: Final = 0
+ITEM_OR_DEFAULT: Final = 1
+CONTAINS: Final = 2
+LENGTH_OF: Final = 3
+TRUTH: Final = 4
+
+
+class Sought:
+    """What an operation looks for in a container, and finds there or in a copy of it."""
+
+    def __init__(self, sort: int, key: object, default: object) -> None:
+        self.sort = sort
+        self.key = key
+        self.default = default
+
+    def find(self, contents: Any) -> object:
+        """If there is no such item: the exception that says so."""
+        if self.sort == LENGTH_OF:
+            return plain_length(contents)
+        if self.sort == TRUTH:
+            return plain_length(contents) > 0
+        if isinstance(contents, dict):
+            found = dict.get(contents, self.key, MISSING)
+            if self.sort == CONTAINS:
+                return found is not MISSING
+            missing: object = KeyError if self.sort == ITEM else self.default
+            return missing if found is MISSING else found
+        if isinstance(contents, set):
+            return set.__contains__(contents, self.key)
+        assert self.sort == ITEM
+        try:
+            return contents[self.key]
+        except IndexError:
+            return IndexError
 
 
 class Unless(Until):
     """Wait unless the round goes on as a condition of the loop says."""
 
     def __init__(
-        self, loop: Loop, condition: Condition, variables: dict[str, object], method: str
+        self,
+        thread: Thread,
+        loop: Loop,
+        condition: Condition,
+        variables: dict[str, Any],
+        method: str,
+        sought: Sought | None,
     ) -> None:
         super().__init__(loop)
         self.condition = condition
         self.variables = variables
         self.method = method  # that performs the operation; none: the read of a variable
+        self.sought = sought
+        # The round had no effect up to here, from where on arguments may be evaluated.
+        self.latest = thread.latest
+        self.changes = thread.changes
+
+    def is_still_pure(self, thread: Thread) -> bool:
+        if thread.changes != self.changes:
+            return False
+        begin = cast(Loop, self.loop).visits[-1].position
+        return thread.latest == self.latest or leaves_no_trace(thread, begin)
 
     def strengthen(self, thread: Thread) -> bool:
         """Make the operation that a thread stands before wait; False if it is another sort."""
         kind = thread.kind
+        if not self.is_still_pure(thread):
+            return False
+        if self.sought is not None:
+            return self.strengthen_look(thread, self.sought)
         if kind not in OPERATIONS.get(self.method, READS):
             return False
         if kind == LOAD or kind == TIMED_WAIT:
@@ -87,13 +165,33 @@ class Unless(Until):
             thread.kind = AWAIT_EXCHANGE
             thread.first = Exchanged(self, thread.second)
             return True
-        if not self.is_pure(None if self.method.endswith("_nowait") else False):
+        if not self.is_pure_if_it_fails(kind):
             return False
         if kind == COMPARE_EXCHANGE:
             thread.kind = AWAIT_EXCHANGE
             thread.first = Equal(thread.first)
             return True
         thread.kind = WAITING[kind]
+        return True
+
+    def strengthen_look(self, thread: Thread, sought: Sought) -> bool:
+        """Let a thread wait for what it looks for in a container. Where the search may want to know
+        what it found before some change, copies are needed: it begins anew, and makes them."""
+        kind = thread.kind
+        contents = thread.cell
+        if not isinstance(contents, Contents):
+            return False  # the attribute of an object, found in its __dict__
+        if kind == READ_WHOLE:
+            if contents.shape != WHOLE:
+                return False  # its parts are changed in any order
+        elif kind != ITEM_READ and kind != INDEX_READ and kind != LENGTH:
+            return False
+        if not RUNTIME.copies:
+            RUNTIME.copies = True
+            OBJECTS.stop_search()
+        thread.second = sought.key
+        thread.first = Looked(self, sought, kind, cast(int, thread.first))
+        thread.kind = AWAIT_PART
         return True
 
     def result(self, kind: int, result: object) -> object:
@@ -106,6 +204,39 @@ class Unless(Until):
             return bool(self.condition(value, self.variables))
         except Exception:  # the code that follows raises it, too
             return False
+
+    def is_pure_if_it_fails(self, kind: int) -> bool:
+        """The same for an operation that only tries."""
+        if kind == QUEUE_TRY_GET or kind == QUEUE_TRY_PUT:
+            failure = queue.Empty if kind == QUEUE_TRY_GET else queue.Full
+            return RAISES in self.variables and self.is_pure(failure)
+        return self.is_pure(False)
+
+    def is_pure_if_returned(self, value: object) -> bool:
+        """The same for a value that a function gives which the loop calls."""
+        return is_constant(value) and self.is_pure(value)
+
+
+class Looked(PartAwaited):
+    """What a look into a container waits for."""
+
+    def __init__(self, until: Unless, sought: Sought, kind: int, item: int) -> None:
+        super().__init__(kind, item)
+        self.until = until
+        self.sought = sought
+
+    def __call__(self, contents: object) -> bool:
+        value = self.sought.find(contents)
+        if value is KeyError or value is IndexError:
+            return RAISES not in self.until.variables or not self.until.is_pure(value)
+        return not is_constant(value) or not self.until.is_pure(value)
+
+    def look(self, contents: object) -> View:
+        view = View(plain_length(contents), False, None)
+        view.value = self.sought.find(contents)
+        if self.kind == ITEM_READ:
+            view.present = view.value is not KeyError and view.value is not False
+        return view
 
 
 class Read:
@@ -128,6 +259,8 @@ def seen_by(method: str, cell: Cell, found: object) -> object:
         return bool(found)
     if isinstance(cell, Lock):
         return found is not None
+    if isinstance(cell, Ended):
+        return not found  # is_alive
     if not isinstance(cell, Queue):
         return MISSING
     length = len(cast(QueueState, found).items)
@@ -157,23 +290,71 @@ class Equal:
         return core.same(found, self.expected)
 
 
+class Calling:
+    """A call of a function of the user's that a loop makes: what the function gives decides whether
+    the round is in vain."""
+
+    def __init__(self, until: Unless, code: CodeType) -> None:
+        self.until = until
+        self.code = code
+
+
+Place = Loop | Calling
+
+
 def until_for(
-    loop: Loop,
+    place: Place | None,
     condition: Condition,
-    variables: dict[str, object],
+    names: tuple[str, ...],
     method: str,
     takes_time: bool,
-) -> Until | None:
-    """What an operation in a loop is to wait for; None if the round has had effects already, or if
-    what the condition depends on may change."""
+    sought: Sought | None = None,
+) -> Unless | None:
+    """What an operation in a loop, or in a function that a loop calls, is to wait for; None if the
+    round has had effects already, or if what the condition depends on may change."""
     thread = RUNTIME.current
-    if thread is None or not SETTINGS.awaits or loop.sort == SUSPENDS or loop.begin < 0:
+    if thread is None or not SETTINGS.awaits or not SETTINGS.purity:
         return None
-    if not SETTINGS.purity or not all(is_constant(value) for value in variables.values()):
+    if isinstance(place, Calling):
+        loop = cast(Loop, place.until.loop)
+        if not place.until.is_still_pure(thread):
+            return None
+    else:
+        assert place is not None
+        loop = place
+        if loop.sort == SUSPENDS or loop.begin < 0 or not is_pure(thread, loop):
+            return None
+    if takes_time and not ignores_time(thread):
         return None
-    if not is_pure(thread, loop) or (takes_time and not ignores_time(thread)):
+    variables = variables_at(loop, names)
+    if not all(is_constant(value) and value is not MISSING for value in variables.values()):
         return None
-    return Unless(loop, condition, variables, method)
+    if isinstance(place, Calling):
+        variables[RETURNS] = place.until.is_pure_if_returned
+    return Unless(thread, loop, condition, variables, method, sought)
+
+
+def variables_at(loop: Loop, names: tuple[str, ...]) -> dict[str, Any]:
+    """What a condition depends on; MISSING for what is not known."""
+    variables: dict[str, Any] = variables_of(names)
+    if ARE_CONSTANT in names:
+        variables[ARE_CONSTANT] = True
+    for name in names:
+        sort, colon, rest = name.partition(": ")
+        if name == RAISES:
+            variables[RAISES] = True
+        elif sort + colon == AT_HEAD:
+            variables[name] = loop.visits[-1].values[loop.names.index(rest)]
+        elif sort + colon == CONSTANT:
+            value = constant_at(rest)
+            if value is MISSING or not is_constant(value):
+                variables[ARE_CONSTANT] = False
+            else:
+                variables[name] = value
+        elif sort + colon == MODEL:
+            method, _, variable = rest.partition(" ")
+            variables[name] = True if is_readable(method, variable) else MISSING
+    return variables
 
 
 def awaiting(
@@ -187,3 +368,38 @@ def awaiting(
         return function(*arguments, **named)
     finally:
         thread.until = None
+
+
+def awaiting_call(
+    until: Unless, code: CodeType, function: Callable[..., object], *arguments: Any, **named: Any
+) -> object:
+    """Call a function of the user's, which has this code: one of its operations may wait."""
+    thread = RUNTIME.current
+    assert thread is not None
+    thread.calling = Calling(until, code)
+    try:
+        return function(*arguments, **named)
+    finally:
+        thread.calling = None
+
+
+# What rewritten code calls
+
+
+def called() -> Calling | None:
+    """A function is called: by a loop that waits for what it gives?"""
+    thread = RUNTIME.current
+    if thread is None or thread.calling is None:
+        return None
+    calling = cast(Calling, thread.calling)
+    thread.calling = None
+    return calling if callers_frame().f_code is calling.code else None
+
+
+def same_constants(one: object, other: object) -> bool:
+    return is_constant(one) and same(one, other)
+
+
+def would_raise(value: object, exceptions: tuple[str, ...]) -> bool:
+    """Whether an operation fails, and a handler of some exceptions catches that."""
+    return isinstance(value, type) and value.__name__ in exceptions

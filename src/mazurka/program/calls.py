@@ -27,54 +27,32 @@ from types import (
 )
 from typing import Any, Final, cast
 
-from mazurka.program.awaits import MODELS, Condition, awaiting, until_for
 from mazurka.program.caches import cache_method, call_cached
 from mazurka.program.containers import (
     ReverseIterator,
     call_method,
     change_all,
-    compare,
-    contains,
-    delete_item,
     is_own,
     items_of,
     iterate,
     length,
     load_item,
     note_generator,
-    operand,
-    operate,
     pairs_of,
     read_all,
     shown,
     stable,
-    store_item,
-    text,
     truth,
-    unpack,
 )
 from mazurka.program.fields import (
-    FIELD,
     STANDARD,
-    ClosureVariable,
-    GlobalVariable,
-    closure_cell,
     delete_attribute,
-    delete_closure,
-    delete_global,
     delete_plainly,
-    global_cell,
     load_attribute,
-    load_closure,
-    load_global,
     load_plainly,
     store_attribute,
-    store_closure,
-    store_global,
     store_plainly,
-    way_to,
 )
-from mazurka.program.loops import Loop, again, enter_loop, iterate_in_loop, variables_of
 from mazurka.program.objects import (
     ATOMS,
     INDEXED,
@@ -84,13 +62,6 @@ from mazurka.program.objects import (
     OBJECTS,
     LruCache,
     shape_of,
-)
-from mazurka.program.patterns import (
-    match_class,
-    match_keys,
-    match_mapping,
-    match_rest,
-    match_sequence,
 )
 from mazurka.program.runtime import RUNTIME
 from mazurka.program.source import PACKAGE
@@ -323,22 +294,6 @@ def method(thing: Any, name: str) -> Any:
     return callee(load_attribute(thing, name))
 
 
-def awaited_method(
-    thing: Any,
-    name: str,
-    loop: Loop,
-    condition: Condition,
-    names: tuple[str, ...],
-    takes_time: bool,
-) -> Any:
-    """The same in a loop: if the condition holds for what the call gives, the round is in vain."""
-    called = method(thing, name)
-    if RUNTIME.is_elsewhere() or type(thing).__module__ not in MODELS:
-        return called
-    until = until_for(loop, condition, variables_of(names), name, takes_time)
-    return called if until is None else partial(awaiting, until, called)
-
-
 TAKING_CALLBACKS: Final = {"add_done_callback", "callback", "finalize", "push"}
 
 
@@ -350,53 +305,6 @@ def call_with_callback(function: Any, *arguments: Any, **named: Any) -> object:
 
 def callback(argument: Any) -> Any:
     return callee(argument) if type(argument) is BuiltinFunctionType else argument
-
-
-# Variables that a loop waits for
-
-
-def awaited_attribute(
-    thing: object,
-    name: str,
-    loop: Loop,
-    condition: Condition,
-    names: tuple[str, ...],
-    takes_time: bool,
-) -> object:
-    """The value of an attribute, once it is one with which the round is not in vain."""
-    if not RUNTIME.is_elsewhere() and way_to(type(thing), name) == FIELD:
-        until = until_for(loop, condition, variables_of(names), "", takes_time)
-        if until is not None and OBJECTS.is_shared(thing) and RUNTIME.watcher is None:
-            return awaiting(until, load_attribute, thing, name)
-    return load_attribute(thing, name)
-
-
-def awaited_global(
-    variable: GlobalVariable,
-    loop: Loop,
-    condition: Condition,
-    names: tuple[str, ...],
-    takes_time: bool,
-) -> object:
-    if not RUNTIME.is_elsewhere() and RUNTIME.watcher is None:
-        until = until_for(loop, condition, variables_of(names), "", takes_time)
-        if until is not None:
-            return awaiting(until, load_global, variable)
-    return load_global(variable)
-
-
-def awaited_closure(
-    variable: ClosureVariable,
-    loop: Loop,
-    condition: Condition,
-    names: tuple[str, ...],
-    takes_time: bool,
-) -> object:
-    if not RUNTIME.is_elsewhere() and RUNTIME.watcher is None:
-        until = until_for(loop, condition, variables_of(names), "", takes_time)
-        if until is not None:
-            return awaiting(until, load_closure, variable)
-    return load_closure(variable)
 
 
 # Calls of what is not rewritten
@@ -710,46 +618,3 @@ def entered(manager: Any) -> Any:
     if RUNTIME.is_elsewhere() or type(manager) not in STANDARD.steered_types:
         return manager
     return STANDARD.steered(manager)
-
-
-HOOKS: Final[dict[str, Callable[..., object]]] = {
-    "load_attribute": load_attribute,
-    "store_attribute": store_attribute,
-    "delete_attribute": delete_attribute,
-    "load_item": load_item,
-    "store_item": store_item,
-    "delete_item": delete_item,
-    "global_cell": global_cell,
-    "load_global": load_global,
-    "store_global": store_global,
-    "delete_global": delete_global,
-    "closure_cell": closure_cell,
-    "load_closure": load_closure,
-    "store_closure": store_closure,
-    "delete_closure": delete_closure,
-    "callee": callee,
-    "method": method,
-    "iterate": iterate,
-    "unpack": unpack,
-    "contains": contains,
-    "compare": compare,
-    "operate": operate,
-    "truth": truth,
-    "operand": operand,
-    "text": text,
-    "entered": entered,
-    "any_of_new": any_of_new,
-    "all_of_new": all_of_new,
-    "enter_loop": enter_loop,
-    "again": again,
-    "awaited_method": awaited_method,
-    "awaited_attribute": awaited_attribute,
-    "awaited_global": awaited_global,
-    "awaited_closure": awaited_closure,
-    "iterate_in_loop": iterate_in_loop,
-    "match_class": match_class,
-    "match_keys": match_keys,
-    "match_mapping": match_mapping,
-    "match_rest": match_rest,
-    "match_sequence": match_sequence,
-}

@@ -23,6 +23,7 @@ from mazurka.core.operation import (
     LENGTH,
     NO_VIEW,
     READ_WHOLE,
+    TAKE,
     footprint,
 )
 from mazurka.program.fields import read, write
@@ -108,7 +109,8 @@ def note_taking(kind: type) -> None:
 def announce(kind: int, contents: Contents, item: int, key: object) -> None:
     watcher = RUNTIME.watcher
     if watcher is not None:
-        view = contents.look(kind, item, key) if kind < READ_WHOLE else NO_VIEW
+        depends = kind < READ_WHOLE or kind == TAKE
+        view = contents.look(kind, item, key) if depends else NO_VIEW
         RUNTIME.watch(watcher, contents, footprint(kind, item, view))
     elif not RUNTIME.repeats_on(kind, contents, item):
         RUNTIME.perform(kind, contents, item, key)
@@ -179,11 +181,13 @@ def change_item(kind: int, container: object, key: object, value: object) -> Non
     if contents.shape == INDEXED:
         if kind == ITEM_SET and type(key) is int and key >= 0:
             announce(INDEX_SET, contents, key, key)
+            RUNTIME.note_stored(value)
         else:
             announce(CHANGE_WHOLE, contents, -1, None)
     else:
         number = -1 if contents.shape == WHOLE else contents.number_of(key)
         announce(kind if number >= 0 else CHANGE_WHOLE, contents, number, key)
+        RUNTIME.note_stored(value)
     OBJECTS.save_contents(container)
 
 
@@ -575,6 +579,7 @@ SPECIAL: Final[dict[str, Callable[..., object]]] = {
 }
 
 
+TAKING: Final = {"pop", "popleft"}
 FINDING: Final = {"count", "index", "remove"}
 TAKING_ITEMS: Final = {
     "extend", "extendleft", "update", "intersection_update", "difference_update", "subtract",
@@ -660,6 +665,9 @@ def announce_method(container: object, name: str, arguments: tuple[object, ...])
             change_item(by_key, container, arguments[0], None)
     elif name == "append" and shape == INDEXED:
         announce(APPEND, contents, -1, None)
+        OBJECTS.save_contents(container)
+    elif name in TAKING and (shape == INDEXED or shape == WHOLE):
+        announce(TAKE, contents, -1, None)
         OBJECTS.save_contents(container)
     elif name in READING:
         read_all(container)

@@ -4,7 +4,15 @@ from collections.abc import Callable, Sequence
 
 from mazurka.core.event import Event
 from mazurka.core.execution import BLOCKED, COMPLETE, REDUNDANT, Execution
-from mazurka.core.operation import CHOOSE, JOIN, NONE, UNKNOWN, may_block, mode_when_enabled
+from mazurka.core.operation import (
+    AWAIT_PART,
+    CHOOSE,
+    JOIN,
+    NONE,
+    UNKNOWN,
+    may_block,
+    mode_when_enabled,
+)
 from mazurka.core.result import Failure, MazurkaError, NamedStep, Schedule
 from mazurka.program.account import account_of, account_of_change, race_to_tell
 from mazurka.program.blocks import are_atomic
@@ -226,6 +234,8 @@ def operation_before(thread: Thread) -> Event:
     kind = thread.kind
     mode = mode_when_enabled(kind) if may_block(kind) else NONE
     event = Event(thread.id, kind, thread.cell.location, mode, thread.first, thread.second)
+    if kind == AWAIT_PART:
+        _, event.structure, event.part = RUNTIME.footprint_of(thread)
     if kind == JOIN:
         event.choice = thread.choice
     return event

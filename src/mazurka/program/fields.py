@@ -148,7 +148,11 @@ def write(thing: object, name: str, value: object) -> None:
     if cell is None:
         RUNTIME.note_change()
     else:
-        OBJECTS.share(value, cell.known.label or "" if cell.known is not None else "")
+        known = cell.known
+        assert known is not None
+        if not known.is_changed:
+            OBJECTS.note_changed(known)
+        OBJECTS.share(value, known.label or "")
         write_cell(cell, value)
         OBJECTS.save_field(thing, name)
 

@@ -6,15 +6,22 @@ comes to the head of a loop. A round is pure if it changed nothing that the thre
 could ever see; a thread that has made one is cut there. docs/loops.md says why nothing is missed.
 """
 
+from enum import EnumMeta
 from typing import Any, Final, cast
 
 from mazurka.core.event import Event, dependent
 from mazurka.core.operation import (
     ACQUIRE,
     ADD_TO,
+    AWAIT_PART,
     EXCHANGE,
     FETCH_ADD,
     FIRST_ON_PARTS,
+    INDEX_READ,
+    INDEX_SET,
+    ITEM_READ,
+    ITEM_SET,
+    LENGTH,
     NONE,
     READ,
     RELEASE,
@@ -52,6 +59,7 @@ class Settings:
         self.timeless = set()
         self.clock_readers = set()
         self.circle = None
+        RUNTIME.copies = False
 
 
 SETTINGS: Final = Settings()
@@ -80,7 +88,8 @@ class Visit:
 class Loop:
     """A loop from when a thread enters it until it leaves."""
 
-    def __init__(self, line: int, names: tuple[str, ...], sort: int) -> None:
+    def __init__(self, line: int, names: tuple[str, ...], sort: int, file: str) -> None:
+        self.file = file
         self.line = line
         self.names = names  # the variables that rounds assign, and later ones may use
         self.sort = sort
@@ -123,7 +132,7 @@ def variables_of(names: tuple[str, ...]) -> dict[str, object]:
 
 
 def enter_loop(line: int, names: tuple[str, ...], sort: int) -> Loop:
-    return Loop(line, names, sort)
+    return Loop(line, names, sort, callers_frame().f_code.co_filename)
 
 
 def again(loop: Loop) -> bool:
@@ -187,7 +196,7 @@ class Rounds:
 
     def __init__(self, items: Any) -> None:
         self.items: Any = iter(items)
-        self.loop = Loop(0, (), SUSPENDS)
+        self.loop = Loop(0, (), SUSPENDS, "")
 
     def __iter__(self) -> "Rounds":
         return self
@@ -243,15 +252,15 @@ def note_clock() -> None:
 def leaves_no_trace(thread: Thread, begin: int) -> bool:
     """Whether the steps of a thread since then have changed nothing that others could see."""
     events = RUNTIME.events
-    places: dict[int, list[int]] = {}  # by location: where it wrote
+    places: dict[tuple[int, int], list[int]] = {}  # by location and part: where it wrote
     for position in range(begin, RUNTIME.position):
         event = events[position]
         if event.thread != thread.id or event.mode == READ or changes_nothing(event):
             continue
         if not can_be_undone(event):
             return False
-        places.setdefault(event.location, []).append(position)
-    return all(is_undone(location, places[location]) for location in places)
+        places.setdefault((event.location, event.part), []).append(position)
+    return all(is_undone(positions) for positions in places.values())
 
 
 def can_be_undone(event: Event) -> bool:
@@ -261,9 +270,14 @@ def can_be_undone(event: Event) -> bool:
     kind = event.kind
     if kind == ACQUIRE or kind == TRY_ACQUIRE or kind == RELEASE:
         return True
-    if SETTINGS.unroll or SETTINGS.reads_from:
+    if SETTINGS.unroll or SETTINGS.reads_from or event.mode != WRITE:
         return False
-    return event.mode == WRITE and STORE <= kind <= FETCH_ADD
+    return STORE <= kind <= FETCH_ADD or replaces_item(event)
+
+
+def replaces_item(event: Event) -> bool:
+    """Whether a step gives an item of a container, which was there, another value."""
+    return (event.kind == ITEM_SET or event.kind == INDEX_SET) and event.structure == NONE
 
 
 def changes_nothing(event: Event) -> bool:
@@ -276,22 +290,26 @@ def changes_nothing(event: Event) -> bool:
     return False
 
 
-def is_undone(location: int, positions: list[int]) -> bool:
-    """Whether a location is as it was before the steps at these places of the execution, and no
-    other thread came in between: then nobody can tell that it was changed."""
+def is_undone(positions: list[int]) -> bool:
+    """Whether a location, or an item, is as it was before the steps at these places of the
+    execution, and no other thread came in between: then nobody can tell that it was changed."""
     events = RUNTIME.events
-    first, last = positions[0], positions[-1]
-    if not same(events[first].before, value_after(events[last])):
+    first, last = events[positions[0]], events[positions[-1]]
+    if not same(value_before(first), value_after(last)):
         return False
-    own = events[first].thread
-    return all(
-        events[position].thread == own or events[position].location != location
-        for position in range(first, last)
+    return not any(
+        events[position].thread != first.thread and dependent(events[position], first)
+        for position in range(positions[0], positions[-1])
     )
 
 
+def value_before(event: Event) -> object:
+    """What a step has found in its location, or as its item."""
+    return event.view.value if event.kind >= FIRST_ON_PARTS else event.before
+
+
 def value_after(event: Event) -> object:
-    """What a step has left in its location. (Stores that are repeated do not note it.)"""
+    """What a step has left there. (Stores that are repeated do not note it.)"""
     return event.first if event.kind == STORE else event.after
 
 
@@ -311,7 +329,7 @@ def is_constant(value: object) -> bool:
     kind = type(value)
     if kind is tuple:
         return all(is_constant(part) for part in cast(tuple[object, ...], value))
-    return kind in ATOMS or value is MISSING
+    return kind in ATOMS or isinstance(kind, EnumMeta) or value is MISSING
 
 
 def is_seen(value: object) -> bool:
@@ -421,17 +439,18 @@ def is_circle(thread: Thread, visit: Visit, loop: Loop) -> bool:
 def is_memory_the_same(begin: int) -> bool:
     """Whether everything that threads share is as it was then."""
     events = RUNTIME.events
-    before: dict[int, object] = {}
-    after: dict[int, object] = {}
+    before: dict[tuple[int, int], object] = {}
+    after: dict[tuple[int, int], object] = {}
     for position in range(begin, RUNTIME.position):
         event = events[position]
-        if event.kind >= FIRST_ON_PARTS or event.location < 0:
-            if event.mode != READ:
-                return False
-        elif event.mode != READ:
-            before.setdefault(event.location, event.before)
-            after[event.location] = value_after(event)
-    return all(same(before[location], after[location]) for location in before)
+        if event.mode == READ:
+            continue
+        if event.location < 0 or (event.kind >= FIRST_ON_PARTS and not replaces_item(event)):
+            return False
+        place = event.location, event.part
+        before.setdefault(place, value_before(event))
+        after[place] = value_after(event)
+    return all(same(before[place], after[place]) for place in before)
 
 
 def goes_in_circle(thread: Thread, begin: int) -> bool:
@@ -478,7 +497,21 @@ def are_alike(some: list[Event], others: list[Event]) -> bool:
         and one.location == other.location
         and one.mode == other.mode
         and one.part == other.part
-        and one.kind < FIRST_ON_PARTS
-        and same(one.before, other.before)
+        and found_the_same(one, other)
         for one, other in zip(some, others, strict=True)
     )
+
+
+def found_the_same(one: Event, other: Event) -> bool:
+    """Whether two steps of one kind did. (What they found of a whole container is not kept.)"""
+    if one.kind in OF_PARTS:
+        some, others = one.view, other.view
+        return (
+            some.length == others.length
+            and some.present == others.present
+            and same(some.value, others.value)
+        )
+    return one.kind < FIRST_ON_PARTS and same(one.before, other.before)
+
+
+OF_PARTS: Final = (ITEM_READ, ITEM_SET, INDEX_READ, INDEX_SET, LENGTH, AWAIT_PART)

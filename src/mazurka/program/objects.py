@@ -25,7 +25,7 @@ from types import (
 )
 from typing import Any, Final, cast
 
-from mazurka.core.operation import CHANGE_WHOLE, FIRST_ON_PARTS, LENGTH, NO_VIEW, View
+from mazurka.core.operation import CHANGE_WHOLE, FIRST_ON_PARTS, LENGTH, NO_VIEW, WRITE, View
 from mazurka.program.registry import where_now
 from mazurka.program.runtime import INTERRUPTED, RUNTIME, Memory
 from mazurka.program.thread import Cell, Identity, Location
@@ -104,14 +104,28 @@ class Contents(Cell):
             return View(0, False, None)
         length = plain_length(self.value)
         if shape == INDEXED or shape == WHOLE or kind == LENGTH:
-            return View(length, False, None)
+            view = View(length, False, None)
+            if 0 <= item < length:
+                view.value = cast(list[object], self.value)[item]
+            return view
         if kind == CHANGE_WHOLE:
             return View(length, False, {self.number_of(each) for each in plain_items(self.value)})
         if shape == KEYED:
-            mapping = cast(dict[object, object], self.value)
-            return View(length, item >= 0 and dict.__contains__(mapping, key), None)
+            value = dict.get(cast(dict[object, object], self.value), key, MISSING)
+            view = View(length, item >= 0 and value is not MISSING, None)
+            view.value = value
+            return view
         elements = cast(set[object], self.value)
         return View(length, item >= 0 and set.__contains__(elements, key), None)
+
+    def snapshot(self, mode: int) -> object:
+        """A copy, if loops wait for what is in containers and it is about to be changed."""
+        if mode != WRITE or not RUNTIME.copies or self.shape == NO_CONTAINER:
+            return None
+        if self.shape == KEYED:
+            return dict(cast(dict[object, object], self.value))
+        items = plain_items(self.value)
+        return set(items) if self.shape == ELEMENTS else items
 
     def number_of(self, key: object) -> int:
         """The number of an item by its key; -1 for a key that cannot be told from others, as its
@@ -157,6 +171,10 @@ class Objects(Memory):
         self.dicts: dict[int, tuple[object, object]] = {}
         self.opaque: dict[str, set[str]] = {}  # what was used, and which of it is not rewritten
         self.cached: list[Any] = []  # functions with functools.lru_cache that are outside
+        # Attributes, by their names: those that some step has changed in this check, and those that
+        # the search relies on not to be.
+        self.changed: set[str] = set()
+        self.trusted: set[str] = set()
         self.rooting = False  # whether what is found now is outside
         # Of outside objects, to be put back: by address and attribute, "" for the items.
         self.changes: dict[tuple[int, str], tuple[object, object]] = {}
@@ -167,6 +185,7 @@ class Objects(Memory):
         self.here = {}
         self.before = {}
         self.classes = {}
+        self.trusted = set()
         for record in self.outside.values():
             record.identity = Identity(record.identity.name, record.identity.label)
             record.fields = {}
@@ -180,6 +199,7 @@ class Objects(Memory):
         self.cached = []
         self.outside = {}
         self.sites = set()
+        self.changed = set()
         self.modules = set()
 
     def begin(self) -> None:
@@ -493,6 +513,13 @@ class Objects(Memory):
             record.contents = contents
         contents.epoch = RUNTIME.epoch
         return contents
+
+    def note_changed(self, known: Location) -> None:
+        """A step changes an attribute for the first time."""
+        known.is_changed = True
+        self.changed.add(known.field)
+        if known.field in self.trusted:
+            self.stop_search()
 
     # What was there before
 

@@ -23,6 +23,7 @@ from mazurka.core.operation import (
     ANY,
     AWAIT,
     AWAIT_EXCHANGE,
+    AWAIT_PART,
     BLOCKED,
     CHOOSE,
     COMPARE_EXCHANGE,
@@ -45,6 +46,7 @@ from mazurka.core.operation import (
     WAIT,
     WRITE,
     Footprint,
+    PartAwaited,
     depends_on_value,
     footprint,
     may_block,
@@ -154,6 +156,7 @@ class Runtime(Registry):
         self.max_events = 0
         self.record_enabled = False
         self.starts_at_once = False  # whether children run before their parents go on
+        self.copies = False  # whether containers are copied before they are changed
         self.live: list[Thread] = []  # those of this execution, in the order of their spawns
         self.events: list[Event] = []
         self.path: list[Event] = NO_EVENTS
@@ -487,7 +490,8 @@ class Runtime(Registry):
                 self.diverge(event, thread, kind, -1, "from other values")
             thread.choice = event.choice
             # Values may be objects of this very execution: searches compare them with each other.
-            event.before = cell.value
+            if kind < FIRST_ON_PARTS:
+                event.before = cell.value
             event.first = thread.first
             event.second = thread.second
             self.position = position + 1
@@ -530,7 +534,7 @@ class Runtime(Registry):
         kind = thread.kind
         cell = thread.cell
         event = self.standing(thread)
-        event.before = cell.value
+        event.before = cell.value if kind < FIRST_ON_PARTS else cell.snapshot(event.mode)
         event.alternatives = len(self.choices(thread)) if kind == CHOOSE else 1
         event.sleep = self.sleep
         self.note_place(event, thread)
@@ -570,6 +574,10 @@ class Runtime(Registry):
             event.structure = structure
             event.part = part
             event.view = cell.look(kind, cast(int, thread.first), thread.second)
+        elif kind == AWAIT_PART:
+            event.structure = structure
+            event.part = part
+            event.view = cast(PartAwaited, thread.first).look(cell.value)
         return event
 
     def footprint_of(self, thread: Thread) -> Footprint:
@@ -579,6 +587,9 @@ class Runtime(Registry):
             item = cast(int, thread.first)
             return footprint(kind, item, thread.cell.look(kind, item, thread.second))
         mode = outcome(kind, thread.cell.value, thread.first, thread.second)
+        if kind == AWAIT_PART:
+            _, structure, part = cast(PartAwaited, thread.first).footprint(thread.cell.value)
+            return mode, structure, part
         return WRITE if mode == ADD and not self.independent_adds else mode, NONE, ALL
 
     def check_path(self, event: Event, expected: Event, thread: Thread) -> None:
@@ -649,6 +660,8 @@ class Runtime(Registry):
 
     def apply_guarded(self, thread: Thread, kind: int, cell: Cell, value: object) -> object:
         """The effect of an operation with a predicate over the value."""
+        if kind == AWAIT_PART:
+            return None  # the thread itself goes on to read
         holds = self.test(cast(Callable[[object], object], thread.first), value)
         if kind == AWAIT or kind == WAIT:
             return value
@@ -691,6 +704,11 @@ class Runtime(Registry):
             raise MazurkaError("assume works only in a program that Mazurka runs")
         thread.gave_up = True
         self.stand(thread)
+
+    def note_stored(self, value: object) -> None:
+        """The step that was just made gives an item of a container this value."""
+        if self.watcher is None and self.current is not None:
+            self.events[self.position - 1].after = value
 
     def note_change(self) -> None:
         """The running thread changes something of its own, which is no step."""
@@ -805,7 +823,7 @@ class Runtime(Registry):
         """Those with partners come late, and later if they would have to wait for their partner to
         access the same location right after them. Awaits come when nothing else can be done, since
         what comes later might have disabled them."""
-        if thread.kind == AWAIT:
+        if thread.kind == AWAIT or thread.kind == AWAIT_PART:
             return 3
         if thread.kind == AWAIT_EXCHANGE:
             return 4  # one that changes nothing goes first
@@ -946,7 +964,7 @@ def end_greenlet(thread: Thread) -> None:
 
 def is_await(kind: int) -> bool:
     """Whether an operation is an await of a value."""
-    return kind == AWAIT or kind == AWAIT_EXCHANGE
+    return kind == AWAIT or kind == AWAIT_EXCHANGE or kind == AWAIT_PART
 
 
 class SharedObject(Cell):

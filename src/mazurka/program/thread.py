@@ -31,6 +31,7 @@ class Location:
         self.field = ""  # which attribute; none: its items
         self.keys: list[object] | None = None  # of a container whose items have keys, by number
         self.numbers: dict[object, int] = {}  # and the other way round
+        self.is_changed = False  # of an attribute: whether some step has changed it
 
 
 class Cell:
@@ -50,6 +51,10 @@ class Cell:
     def look(self, kind: int, item: int, key: object) -> View:
         """What an operation finds, if this is a container."""
         return NO_VIEW
+
+    def snapshot(self, mode: int) -> object:
+        """What a container is before an operation that accesses it in this way."""
+        return None
 
     def __repr__(self) -> str:
         """The same in every execution: messages that show an object can be compared."""
@@ -110,6 +115,7 @@ class Thread:
         self.latest = 0  # the position after its latest step, or after the one that spawned it
         self.loop: object = None  # the one whose head it came to last
         self.until: Until | None = None  # what its next operation is to wait for
+        self.calling: object = None  # a call that may wait, until the function has begun
         self.changes = 0  # what it did to objects of its own, and more that is no step
         self.result: object = None
         self.exception: BaseException | None = None

@@ -4,36 +4,62 @@ Section III of "Awaiting for Godot". The condition at a point of a loop says whe
 there will come back to the head, and change nothing on the way. The paper propagates conditions
 backwards through the control-flow graph; here they are put together on the tree, from the branches
 that follow an operation. A condition may use the operation's value, and variables of the function
-as they are at that point; whatever follows that others can see, or that may fail, makes it False:
-an operation must not wait for what would not have come about. (That the round was pure up to that
-point is found out when the program runs.)
+as they are at that point, or as they were at the head; whatever follows that others can see, or
+that may fail, makes it False: an operation must not wait for what would not have come about. (That
+the round was pure up to that point is found out when the program runs.)
+
+A function that a loop calls has such conditions, too: there they say what it will give, and the
+condition of the call in the loop, whether the round is pure then.
 """
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+import builtins
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from copy import copy
 from dataclasses import dataclass
+from typing import Protocol
 
-from mazurka.rewriting.loops import does_nothing
-from mazurka.rewriting.nodes import ADDED, load
+from mazurka.program.awaits import ARE_CONSTANT, AT_HEAD, CONSTANT, MODEL, RAISES, RETURNS
+from mazurka.rewriting.conditions import (
+    FALSE,
+    TRUE,
+    UNKNOWN,
+    both,
+    either,
+    is_known,
+    outcomes,
+    surely,
+    surely_not,
+)
+from mazurka.rewriting.loops import does_nothing, is_sleep, may_suspend
+from mazurka.rewriting.nodes import ADDED, constant, hook, is_display_of_literals, load
+from mazurka.rewriting.scopes import FunctionNode
 
 VALUE = f"{ADDED}value"
 VARIABLES = f"{ADDED}variables"
 
-# Operations by the names of their methods: what they give is a function of what they find.
+# Operations of models by the names of their methods: what they give is a function of what they
+# find. Other methods are the user's own, or those of containers.
 READING_METHODS = {"load", "is_set", "locked", "empty", "full", "qsize"}
-TRYING_METHODS = {"exchange", "compare_exchange", "acquire", "wait"}
-TAKING_TIME = {"acquire", "wait"}  # if they are given a timeout
-QUEUE_METHODS = {
-    "get_nowait": ("Empty", "queue.Empty"),
-    "put_nowait": ("Full", "queue.Full"),
+TAKING_TIME = {"acquire", "wait", "get", "put"}  # if they are given a timeout
+QUEUE_METHODS = {"get", "get_nowait", "put", "put_nowait"}
+# What a handler catches of the exceptions that say that there is no item, or no room for one.
+CATCHING = {
+    "KeyError": ("KeyError",),
+    "IndexError": ("IndexError",),
+    "LookupError": ("KeyError", "IndexError"),
+    "Empty": ("Empty",),
+    "queue.Empty": ("Empty",),
+    "Full": ("Full",),
+    "queue.Full": ("Full",),
+    "Exception": ("KeyError", "IndexError", "Empty", "Full"),
 }
+# Functions that give the same for the same numbers and strings, and do nothing else.
+PLAIN_FUNCTIONS = {"abs", "bool", "float", "int", "len", "max", "min", "round"}
+ALL_BUILTINS = set(vars(builtins))
 
 MOST_BRANCHES = 32
-
-TRUE = ast.Constant(True)
-FALSE = ast.Constant(False)
-UNKNOWN = ast.Name("@mazurka unknown", ast.Load())
+MOST_STATEMENTS = 12  # of a function that may be one which a loop asks whether to go on
 
 Blocks = tuple[Sequence[ast.stmt], ...]  # what follows: the rest of a block, that around it, ...
 Values = dict[str, ast.expr]  # what variables have been assigned since the operation
@@ -41,6 +67,19 @@ Values = dict[str, ast.expr]  # what variables have been assigned since the oper
 
 class Visible(Exception):
     """Something that others can see, or that is not known."""
+
+
+class Names(Protocol):
+    """What is known of the names in a function."""
+
+    def is_own(self, name: str) -> bool:
+        """Whether it is that of a local variable, which other threads do not change."""
+
+    def is_shared(self, name: str) -> bool:
+        """Whether it is that of a variable which threads share."""
+
+    def is_builtin(self, node: ast.expr, names: Set[str]) -> bool:
+        """Whether an expression is one of some builtins, under its own name."""
 
 
 @dataclass(frozen=True)
@@ -60,27 +99,31 @@ class Condition:
 
 
 class ForwardConditions:
-    """The conditions of the operations in one loop, but not in the loops inside it."""
+    """The conditions of the operations in a loop or function, but not in the loops inside it."""
 
-    def __init__(
-        self,
-        loop: ast.While,
-        changed: Sequence[str],
-        is_own: Callable[[str], bool],
-        is_shared: Callable[[str], bool],
-    ) -> None:
-        self.changed = set(changed)  # variables that must not be assigned in a pure round
-        self.is_own = is_own  # whether a name is that of a local variable
-        self.is_shared = is_shared  # whether it is that of one which threads share
+    def __init__(self, names: Names) -> None:
+        self.known = names
         self.found: dict[ast.expr, Condition] = {}
+        self.of_tests: dict[ast.expr, Condition] = {}  # of finding out whether a value is true
         self.operation: ast.expr | None = None  # the one whose condition is being found
+        self.is_test = False  # whether that is a test
         self.branches = 0
         self.names: set[str] = set()
         self.takes_time = False
-        self.branch(loop.test, (loop.body,), None)
-        self.block(loop.body, ())
+        self.trusts = True  # whether attributes are taken for constant
 
-    # Every operation of the loop
+    def finds_any(self) -> bool:
+        return bool(self.found or self.of_tests)
+
+    def at_end(self, values: Values) -> ast.expr:
+        """The condition where nothing follows any more."""
+        raise NotImplementedError
+
+    def at_return(self, value: ast.expr) -> ast.expr:
+        """The condition where the function gives a value."""
+        raise NotImplementedError
+
+    # Every operation
 
     def block(self, statements: Sequence[ast.stmt], following: Blocks) -> None:
         for number, statement in enumerate(statements):
@@ -91,63 +134,127 @@ class ForwardConditions:
             self.branch(node.test, (node.body, *following), (node.orelse, *following))
             self.block(node.body, following)
             self.block(node.orelse, following)
-        elif isinstance(node, ast.Assign | ast.Expr):
-            for operation in self.operations_in(node.value):
-                self.add(operation, lambda: self.after_statement(node, following, {}))
-        elif isinstance(node, ast.Try):
+        elif isinstance(node, ast.Assign | ast.Expr | ast.Return) and node.value is not None:
+            self.operations_of(node.value, lambda: self.after_statement(node, following, {}))
+        elif isinstance(node, ast.Try) and not node.finalbody:
+            self.block(node.body, (node.orelse, *following))
             self.attempt(node, following)
 
     def branch(self, test: ast.expr, if_true: Blocks, if_false: Blocks | None) -> None:
-        for operation in self.operations_in(test):
-            self.add(operation, lambda: self.after_test(test, if_true, if_false, {}))
+        self.operations_of(
+            test, lambda: self.after_test(test, if_true, if_false, {}), tested_in(test)
+        )
+
+    def operations_of(
+        self,
+        node: ast.expr,
+        condition: Callable[[], ast.expr],
+        tested: Iterable[ast.expr] = (),
+    ) -> None:
+        """All operations of an expression, and the tests in it: those that are known, and more."""
+        for operation in self.operations_in(node):
+            self.add(operation, condition)
+        self.is_test = True
+        for test in {*tested, *self.tests_in(node)}:
+            self.add(test, condition)
+        self.is_test = False
 
     def attempt(self, node: ast.Try, following: Blocks) -> None:
-        """`try: item = queue.get_nowait()` is pure if it raises Empty, and what follows is."""
-        if len(node.handlers) != 1 or node.orelse or node.finalbody or not node.body:
+        """`try: item = queue.get_nowait()` is pure if it raises Empty, and what follows is; so is a
+        look for an item that is not there."""
+        if len(node.handlers) != 1 or node.handlers[0].name is not None:
             return
-        first, handler = node.body[0], node.handlers[0]
-        call = getattr(first, "value", None)
-        if (
-            handler.type is not None
-            and handler.name is None
-            and isinstance(call, ast.Call)
-            and isinstance(call.func, ast.Attribute)
-            and not call.keywords
-            and ast.unparse(handler.type) in QUEUE_METHODS.get(call.func.attr, ())
-        ):
-            self.add(call, lambda: self.after((handler.body, *following), {}))
+        handler = node.handlers[0]
+        caught = "Exception" if handler.type is None else ast.unparse(handler.type)
+        for statement in node.body if caught in CATCHING else []:
+            value = getattr(statement, "value", None)
+            for operation in [] if value is None else list(self.operations_in(value)):
+                if isinstance(operation, ast.Subscript) or method_of(operation) in QUEUE_METHODS:
+                    self.add_failure(operation, CATCHING[caught], (handler.body, *following))
+
+    def add_failure(self, item: ast.expr, exceptions: tuple[str, ...], after: Blocks) -> None:
+        """Add what follows if an operation fails to the condition for when it does not."""
+        otherwise = self.found.pop(item, None)
+
+        def condition() -> ast.expr:
+            is_missing = hook("would_raise", load(VALUE), constant(exceptions))
+            if_missing = both(is_missing, self.after(after, {}))
+            self.names.add(RAISES)
+            if otherwise is None:
+                return if_missing
+            self.names.update(otherwise.names)
+            self.takes_time = self.takes_time or otherwise.takes_time
+            found = both(ast.UnaryOp(ast.Not(), is_missing), otherwise.expression)
+            return either(if_missing, found)
+
+        self.add(item, condition)
 
     def add(self, operation: ast.expr, condition: Callable[[], ast.expr]) -> None:
         self.operation = operation
-        self.branches = 0
         self.names = set()
         self.takes_time = method_of(operation) in TAKING_TIME
-        try:
-            expression = condition()
-        except Visible:
-            return
+        self.trusts = True
+        expression = self.condition_found(condition)
+        if any(name.startswith(CONSTANT) for name in self.names):
+            self.trusts = False
+            otherwise = self.condition_found(condition)
+            are_constant = self.variable_called(ARE_CONSTANT)
+            expression = ast.IfExp(are_constant, expression, otherwise)
         if expression is not FALSE:
+            found = self.of_tests if self.is_test else self.found
             names = tuple(sorted(self.names))
-            self.found[operation] = Condition(expression, names, self.takes_time)
+            found[operation] = Condition(expression, names, self.takes_time)
+
+    def condition_found(self, condition: Callable[[], ast.expr]) -> ast.expr:
+        self.branches = 0
+        try:
+            return condition()
+        except Visible:
+            return FALSE
 
     def operations_in(self, node: ast.expr) -> Iterator[ast.expr]:
         for part in ast.walk(node):
-            if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
-                name = part.func.attr
-                if name in TRYING_METHODS or (name in READING_METHODS and not part.args):
+            if isinstance(part, ast.Call):
+                if not is_sleep(part) and evaluates_plainly(part) and self.may_wait(part):
+                    yield part
+            elif isinstance(part, ast.Subscript):
+                if not isinstance(part.slice, ast.Slice):
+                    yield part
+            elif isinstance(part, ast.Compare):
+                if is_search(part):
                     yield part
             elif isinstance(part, ast.Attribute) or (
-                isinstance(part, ast.Name) and self.is_shared(part.id)
+                isinstance(part, ast.Name) and self.known.is_shared(part.id)
             ):
                 yield part
+
+    def tests_in(self, node: ast.expr) -> Iterator[ast.expr]:
+        """What the parts of an expression ask whether it is true."""
+        for part in ast.walk(node):
+            if isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.Not):
+                yield from tested_in(part.operand)
+            elif isinstance(part, ast.Call) and self.known.is_builtin(part.func, {"bool"}):
+                for argument in part.args:
+                    yield from tested_in(argument)
+
+    def may_wait(self, call: ast.Call) -> bool:
+        """Whether a call may perform operations: a method, a function of the user's, `len`."""
+        if self.is_length(call) or isinstance(call.func, ast.Attribute):
+            return True
+        is_name = isinstance(call.func, ast.Name)
+        return is_name and not self.known.is_builtin(call.func, ALL_BUILTINS)
+
+    def is_length(self, call: ast.Call) -> bool:
+        is_len = self.known.is_builtin(call.func, {"len"})
+        return is_len and len(call.args) == 1 and not call.keywords
 
     # What follows an operation
 
     def after(self, blocks: Blocks, values: Values) -> ast.expr:
         """The condition at the beginning of some statements."""
         blocks = tuple(block for block in blocks if block)
-        if not blocks:  # the head
-            return FALSE if self.changed & values.keys() else TRUE
+        if not blocks:
+            return self.at_end(values)
         node, following = blocks[0][0], (blocks[0][1:], *blocks[1:])
         if isinstance(node, ast.Continue):
             return self.after((), values)
@@ -157,6 +264,8 @@ class ForwardConditions:
         if isinstance(node, ast.If):
             if_true, if_false = (node.body, *following), (node.orelse, *following)
             return self.after_test(node.test, if_true, if_false, values)
+        if isinstance(node, ast.Try) and not node.finalbody:
+            return self.after((node.body, node.orelse, *following), values)
         return self.after_statement(node, following, values)
 
     def after_statement(self, node: ast.stmt, following: Blocks, values: Values) -> ast.expr:
@@ -164,9 +273,14 @@ class ForwardConditions:
         try:
             if isinstance(node, ast.Expr):
                 self.value(node.value, values)
+            elif isinstance(node, ast.Return):
+                none = ast.Constant(None)
+                return self.at_return(
+                    none if node.value is None else self.value(node.value, values)
+                )
             elif isinstance(node, ast.Assign) and len(node.targets) == 1:
                 target = node.targets[0]
-                if not isinstance(target, ast.Name) or not self.is_own(target.id):
+                if not isinstance(target, ast.Name) or not self.known.is_own(target.id):
                     return FALSE
                 values[target.id] = self.value(node.value, values)
             else:
@@ -184,7 +298,7 @@ class ForwardConditions:
             return FALSE
         values = dict(values)
         try:
-            value = self.value(test, values)
+            value = self.tested(test, values)
         except Visible:
             return FALSE
         then = both(surely(value), self.after(if_true, values))
@@ -194,33 +308,53 @@ class ForwardConditions:
 
     # Values
 
+    def tested(self, node: ast.expr, values: Values) -> ast.expr:
+        """The same as `value`, if only its truth matters."""
+        if self.is_test and node is self.operation:
+            return load(VALUE)
+        return self.value(node, values)
+
     def value(self, node: ast.expr, values: Values) -> ast.expr:
         """An expression in terms of the operation's value and of variables as they are there."""
-        if node is self.operation:
-            return load(VALUE)
+        if node is self.operation and not self.is_test:
+            is_negated = isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.NotIn)
+            return ast.UnaryOp(ast.Not(), load(VALUE)) if is_negated else load(VALUE)
         if isinstance(node, ast.Constant):
             return node
         if isinstance(node, ast.Name):
             return self.variable(node, values)
         if isinstance(node, ast.NamedExpr):
-            if not self.is_own(node.target.id):
+            if not self.known.is_own(node.target.id):
                 raise Visible
             values[node.target.id] = value = self.value(node.value, values)
             return value
         if isinstance(node, ast.BoolOp):
             return self.connection(node, values)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return ast.UnaryOp(node.op, self.tested(node.operand, values))
+        if isinstance(node, ast.Call):
+            return self.call(node, values)
+        if isinstance(node, ast.Attribute):
+            return self.attribute(node, values)
+        return self.combined(node, values)
+
+    def combined(self, node: ast.expr, values: Values) -> ast.expr:
+        """The value of something with parts, all of which are known."""
         new = copy(node)
         if isinstance(new, ast.UnaryOp):
-            new.operand = self.value(new.operand, values)
+            new.operand = certain(self.value(new.operand, values))
         elif isinstance(new, ast.BinOp):
-            new.left, new.right = self.value(new.left, values), self.value(new.right, values)
-        elif isinstance(new, ast.Compare) and len(new.ops) == 1:
-            new.left = self.value(new.left, values)
-            new.comparators = [self.value(new.comparators[0], values)]
+            new.left, new.right = (
+                certain(self.value(new.left, values)),
+                certain(self.value(new.right, values)),
+            )
+        elif isinstance(new, ast.Compare) and not any(map(has_walrus, new.comparators[1:])):
+            new.left = certain(self.value(new.left, values))
+            new.comparators = [certain(self.value(part, values)) for part in new.comparators]
         elif isinstance(new, ast.Tuple):
-            new.elts = [self.value(part, values) for part in new.elts]
+            new.elts = [certain(self.value(part, values)) for part in new.elts]
         elif isinstance(new, ast.Subscript) and isinstance(new.slice, ast.Constant):
-            new.value = self.value(new.value, values)
+            new.value = certain(self.value(new.value, values))
         else:
             raise Visible
         return new
@@ -228,10 +362,46 @@ class ForwardConditions:
     def variable(self, node: ast.Name, values: Values) -> ast.expr:
         if node.id in values:
             return values[node.id]
-        if self.is_shared(node.id) or node.id.startswith("__"):
+        if self.known.is_shared(node.id) or node.id.startswith("__"):
             raise Visible
-        self.names.add(node.id)
-        return ast.Subscript(load(VARIABLES), ast.Constant(node.id), ast.Load())
+        return self.variable_called(node.id)
+
+    def variable_called(self, name: str) -> ast.expr:
+        self.names.add(name)
+        return ast.Subscript(load(VARIABLES), ast.Constant(name), ast.Load())
+
+    def attribute(self, node: ast.Attribute, values: Values) -> ast.expr:
+        """An attribute of a variable, if nobody changes it."""
+        path = ast.unparse(node)
+        name, *attributes = path.split(".")
+        is_path = all(part.isidentifier() for part in (name, *attributes))
+        if name in values or self.known.is_shared(name) or "__" in path:
+            raise Visible
+        if not self.trusts or not is_path:
+            raise Visible
+        return self.variable_called(CONSTANT + path)
+
+    def call(self, node: ast.Call, values: Values) -> ast.expr:
+        """A function of numbers; or a read of a model: that never fails, so that conditions can be
+        hoisted over it."""
+        if self.known.is_builtin(node.func, PLAIN_FUNCTIONS) and not node.keywords:
+            new = copy(node)
+            is_bool = self.known.is_builtin(node.func, {"bool"})
+            value = self.tested if is_bool else self.value
+            new.args = [certain(value(argument, values)) for argument in node.args]
+            return new
+        function = node.func
+        if (
+            isinstance(function, ast.Attribute)
+            and isinstance(function.value, ast.Name)
+            and function.attr in READING_METHODS
+            and function.value.id not in values
+            and not self.known.is_shared(function.value.id)
+            and not (node.args or node.keywords)
+        ):
+            self.names.add(f"{MODEL}{function.attr} {function.value.id}")
+            return UNKNOWN
+        raise Visible
 
     def connection(self, node: ast.BoolOp, values: Values) -> ast.expr:
         """Of `a and b and c`, where b has the operation, a was true; c may be seen by others."""
@@ -240,7 +410,7 @@ class ForwardConditions:
             if self.operation in list(ast.walk(part)):
                 parts = parts[number:]
                 break
-        new = [self.value(parts[0], values)]
+        new = [self.tested(parts[0], values)]
         for part in parts[1:]:
             try:
                 new.append(self.value_if_evaluated(part, values))
@@ -251,9 +421,62 @@ class ForwardConditions:
 
     def value_if_evaluated(self, node: ast.expr, values: Values) -> ast.expr:
         """The same for a part that may be left out: it must not assign."""
-        if any(isinstance(part, ast.NamedExpr) for part in ast.walk(node)):
+        if has_walrus(node):
             raise Visible
-        return self.value(node, values)
+        return self.tested(node, values)
+
+
+class LoopConditions(ForwardConditions):
+    def __init__(self, loop: ast.While, changed: Sequence[str], names: Names) -> None:
+        super().__init__(names)
+        self.changed = set(changed)  # variables that must be as they were at the head
+        self.branch(loop.test, (loop.body,), None)
+        self.block(loop.body, ())
+
+    def at_end(self, values: Values) -> ast.expr:
+        """The head."""
+        condition: ast.expr = TRUE
+        for name in sorted(self.changed & values.keys()):
+            if not is_known(values[name]):
+                return FALSE
+            at_head = self.variable_called(AT_HEAD + name)
+            condition = both(condition, hook("same_constants", values[name], at_head))
+        return condition
+
+    def at_return(self, value: ast.expr) -> ast.expr:
+        return FALSE
+
+
+class FunctionConditions(ForwardConditions):
+    def __init__(self, function: FunctionNode | ast.Lambda, names: Names) -> None:
+        super().__init__(names)
+        if isinstance(function, ast.Lambda):
+            body = function.body
+            if not may_suspend(body):
+                self.operations_of(body, lambda: self.at_return(self.value(body, {})))
+        elif may_be_asked(function):
+            self.block(function.body, ())
+
+    def at_end(self, values: Values) -> ast.expr:
+        return self.at_return(ast.Constant(None))
+
+    def at_return(self, value: ast.expr) -> ast.expr:
+        returns = ast.Subscript(load(VARIABLES), ast.Constant(RETURNS), ast.Load())
+        condition: ast.expr = FALSE
+        for when, given in outcomes(value):
+            condition = either(condition, both(when, ast.Call(returns, [given], [])))
+        return condition
+
+
+def may_be_asked(function: FunctionNode) -> bool:
+    """Whether a loop may ask a function whether to go on."""
+    parts = list(ast.walk(function))
+    return (
+        isinstance(function, ast.FunctionDef)
+        and any(isinstance(part, ast.Return) and part.value is not None for part in parts)
+        and sum(isinstance(part, ast.stmt) for part in parts) <= MOST_STATEMENTS
+        and not any(map(may_suspend, function.body))
+    )
 
 
 def method_of(operation: ast.expr) -> str:
@@ -261,57 +484,37 @@ def method_of(operation: ast.expr) -> str:
     return operation.func.attr if is_method else ""  # type: ignore[attr-defined]
 
 
-def surely(value: ast.expr) -> ast.expr:
-    """When a value is true, as far as it is known."""
-    if value is UNKNOWN:
-        return FALSE
-    if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not):
-        return surely_not(value.operand)
-    if isinstance(value, ast.BoolOp):
-        if isinstance(value.op, ast.Or):
-            return surely_not(negated_parts(value))
-        condition: ast.expr = TRUE
-        for part in value.values:
-            condition = both(condition, surely(part))
-        return condition
+def tested_in(test: ast.expr) -> Iterator[ast.expr]:
+    """What in a condition is asked whether it is true, and may be a container."""
+    if isinstance(test, ast.BoolOp):
+        for part in test.values:
+            yield from tested_in(part)
+    elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        yield from tested_in(test.operand)
+    elif isinstance(test, ast.Name | ast.Attribute | ast.Subscript):
+        yield test
+
+
+def is_search(node: ast.Compare) -> bool:
+    """Whether it looks for something in a container."""
+    return (
+        len(node.ops) == 1
+        and isinstance(node.ops[0], ast.In | ast.NotIn)
+        and not is_display_of_literals(node.comparators[0])
+    )
+
+
+def evaluates_plainly(call: ast.Call) -> bool:
+    """Whether evaluating the arguments assigns no variable."""
+    return not any(map(has_walrus, [*call.args, *call.keywords]))
+
+
+def has_walrus(node: ast.AST) -> bool:
+    return any(isinstance(part, ast.NamedExpr) for part in ast.walk(node))
+
+
+def certain(value: ast.expr) -> ast.expr:
+    """A value that something is computed from: with what is not known, that may fail."""
+    if not is_known(value):
+        raise Visible
     return value
-
-
-def surely_not(value: ast.expr) -> ast.expr:
-    if value is UNKNOWN:
-        return FALSE
-    if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not):
-        return surely(value.operand)
-    if isinstance(value, ast.BoolOp):
-        if isinstance(value.op, ast.Or):
-            return surely(negated_parts(value))
-        # The first that is false decides: those before it must be known to be true.
-        condition: ast.expr = FALSE
-        for part in reversed(value.values):
-            condition = either(surely_not(part), both(surely(part), condition))
-        return condition
-    return ast.UnaryOp(ast.Not(), value)
-
-
-def negated_parts(value: ast.BoolOp) -> ast.BoolOp:
-    """`a or b` is the opposite of `not a and not b`."""
-    parts: list[ast.expr] = [
-        part if part is UNKNOWN else ast.UnaryOp(ast.Not(), part) for part in value.values
-    ]
-    return ast.BoolOp(ast.And(), parts)
-
-
-def both(one: ast.expr, other: ast.expr) -> ast.expr:
-    if one is FALSE or other is FALSE:
-        return FALSE
-    if one is TRUE:
-        return other
-    return one if other is TRUE else ast.BoolOp(ast.And(), [one, other])
-
-
-def either(one: ast.expr, other: ast.expr) -> ast.expr:
-    if one is TRUE or other is TRUE:
-        return TRUE
-    if one is FALSE:
-        return other
-    return one if other is FALSE else ast.BoolOp(ast.Or(), [one, other])

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Set
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
-from mazurka.rewriting.awaits import Condition
+from mazurka.rewriting.awaits import Condition, ForwardConditions, FunctionConditions
 from mazurka.rewriting.nodes import (
     ADDED,
     BINARY,
@@ -58,6 +58,7 @@ class ExpressionRewriter(ast.NodeTransformer):
         self.temporaries = 0
         # Operations with which a loop may be waiting: the loop, and when it goes on to do so.
         self.awaited: dict[ast.expr, tuple[ast.expr, Condition]] = {}
+        self.awaited_tests: dict[ast.expr, tuple[ast.expr, Condition]] = {}  # whether it is true
 
     def visit(self, node: ast.AST) -> Any:
         if self.in_function or isinstance(
@@ -124,11 +125,16 @@ class ExpressionRewriter(ast.NodeTransformer):
             and not self.is_shared(name)
         )
 
+    def wait_with(self, conditions: ForwardConditions, place: str) -> None:
+        """Let the operations of a loop or function wait; a variable has the loop, or the call."""
+        for operation, condition in conditions.found.items():
+            self.awaited[operation] = load(place), condition
+        for tested, condition in conditions.of_tests.items():
+            self.awaited_tests[tested] = load(place), condition
+
     def waiting_for(self, node: ast.expr) -> list[ast.expr]:
-        """What a hook needs to know to wait with an operation of a loop."""
-        loop, condition = self.awaited[node]
-        facts = [constant(condition.names), constant(condition.takes_time)]
-        return [loop, condition.function(), *facts]
+        """What a hook needs to know to wait with an operation."""
+        return facts_of(*self.awaited[node])
 
     def closure_cell(self, name: str) -> ast.expr:
         if self.scope.host().kind is Kind.FUNCTION:
@@ -184,6 +190,8 @@ class ExpressionRewriter(ast.NodeTransformer):
         node.slice = self.visit(node.slice)
         if not isinstance(node.ctx, ast.Load):
             return node
+        if node in self.awaited:
+            return at(node, hook("awaited_item", node.value, node.slice, *self.waiting_for(node)))
         return at(node, hook("load_item", node.value, node.slice))
 
     def visit_Slice(self, node: ast.Slice) -> ast.expr:
@@ -197,15 +205,25 @@ class ExpressionRewriter(ast.NodeTransformer):
         if self.is_builtin(node.func, {"locals"}) and self.scope.kind is not Kind.CLASS:
             return at(node, function("without_added", node))
         visit = self.condition if self.is_builtin(node.func, {"bool"}) else self.visit
-        if node in self.awaited and isinstance(node.func, ast.Attribute):
-            owner, name = self.visit(node.func.value), self.attribute(node.func)
-            waiting = self.waiting_for(node)
-            node.func = at(node.func, hook("awaited_method", owner, name, *waiting))
+        if node in self.awaited:
+            if self.is_builtin(node.func, {"len"}):
+                waiting = self.waiting_for(node)
+                return at(node, hook("awaited_length", self.visit(node.args[0]), *waiting))
+            node.func = self.awaited_function(node)
         else:
             node.func = self.called_on_generator(node) or self.called(node.func)
         node.args = [visit(argument) for argument in node.args]
         node.keywords = [self.visit(keyword) for keyword in node.keywords]
         return node
+
+    def awaited_function(self, node: ast.Call) -> ast.expr:
+        """The function of a call that may wait."""
+        waiting = self.waiting_for(node)
+        function = node.func
+        if isinstance(function, ast.Attribute):
+            owner, name = self.visit(function.value), self.attribute(function)
+            return at(function, hook("awaited_method", owner, name, *waiting))
+        return at(function, hook("awaited_callee", self.visit(function), *waiting))
 
     def called(self, node: ast.expr) -> ast.expr:
         """The function of a call."""
@@ -288,7 +306,12 @@ class ExpressionRewriter(ast.NodeTransformer):
         if all(plain) or (len(plain) > 1 and not self.has_temporaries()):
             return self.generic_visit(node)  # type: ignore[return-value]
         if len(plain) == 1:
-            return at(node, compare(self.visit(node.left), node.ops[0], self.visit(operands[1])))
+            left, right = self.visit(node.left), self.visit(operands[1])
+            if node in self.awaited:
+                found = at(node, hook("awaited_contains", left, right, *self.waiting_for(node)))
+                is_in = isinstance(node.ops[0], ast.In)
+                return found if is_in else at(node, ast.UnaryOp(ast.Not(), found))
+            return at(node, compare(left, node.ops[0], right))
         # A walrus that a user wrote cannot stand in the iterable of a comprehension.
         if self.scope is self.scope.host() and not self.in_iterable:
             return at(node, self.chain(node, plain, self.held_by_walrus))
@@ -352,6 +375,9 @@ class ExpressionRewriter(ast.NodeTransformer):
             return node
         plain = self.is_boolean(node) or isinstance(node, ast.Starred)
         new: ast.expr = self.visit(node)
+        if node in self.awaited_tests:
+            waiting = facts_of(*self.awaited_tests[node])
+            return at(node, hook("awaited_truth", new, *waiting))
         return new if plain else at(node, hook("truth", new))
 
     def is_boolean(self, node: ast.expr) -> bool:
@@ -383,9 +409,21 @@ class ExpressionRewriter(ast.NodeTransformer):
         self.visit_defaults(node.args)
         outer, self.in_function = self.in_function, True
         with self.inside(node):
-            node.body = self.visit(node.body)
+            node.body = self.lambda_body(node)
         self.in_function = outer
         return node
+
+    def lambda_body(self, node: ast.Lambda) -> ast.expr:
+        body = node.body
+        if self.in_iterable:  # where no walrus may be, not even in a lambda
+            return self.visit(body)  # type: ignore[no-any-return]
+        conditions = FunctionConditions(node, self)
+        caller = self.temporary()
+        self.wait_with(conditions, caller)
+        new = self.visit(body)
+        if not conditions.finds_any():
+            return new  # type: ignore[no-any-return]
+        return at(body, second(walrus(caller, hook("called")), new))
 
     def visit_defaults(self, node: ast.arguments) -> None:
         node.defaults = [self.visit(default) for default in node.defaults]
@@ -471,3 +509,9 @@ class ExpressionRewriter(ast.NodeTransformer):
         if isinstance(target, ast.Attribute):
             return at(target, hook("store_attribute", *parts, self.attribute(target), value))
         return at(target, hook("store_item", *parts, value))
+
+
+def facts_of(place: ast.expr, condition: Condition) -> list[ast.expr]:
+    """What a hook is told that may wait: where, and for what."""
+    facts = [constant(condition.names), constant(condition.takes_time)]
+    return [place, condition.function(), *facts]

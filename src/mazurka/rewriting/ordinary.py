@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from mazurka.program.calls import CALLS, HOOKS, callee
+from mazurka.program.calls import CALLS, callee
 from mazurka.program.fields import CHANGEABLE, STANDARD
+from mazurka.program.hooks import HOOKS
 from mazurka.program.objects import OBJECTS
 from mazurka.program.runtime import RUNTIME
 from mazurka.rewriting.instrument import Instrumentation, instrumented

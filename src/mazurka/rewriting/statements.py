@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Callable, Iterable
 
-from mazurka.rewriting.awaits import ForwardConditions
+from mazurka.rewriting.awaits import FunctionConditions, LoopConditions
 from mazurka.rewriting.expressions import ExpressionRewriter
 from mazurka.rewriting.liveness import Liveness
 from mazurka.rewriting.loops import sort_of
@@ -68,9 +68,7 @@ class Rewriter(ExpressionRewriter):
             return [self.visit_If(node)]  # type: ignore[arg-type]
         names = tuple(map(self.scope.mangled, self.liveness.assigned_and_live(node)))
         loop = self.temporary()
-        conditions = ForwardConditions(node, names, self.is_own, self.is_shared)
-        for operation, condition in conditions.found.items():
-            self.awaited[operation] = load(loop), condition
+        self.wait_with(LoopConditions(node, names, self), loop)
         facts = [constant(fact) for fact in (node.lineno, names, sort_of(node))]
         entry = at(node, assign(loop, hook("enter_loop", *facts)))
         test = self.condition(node.test)
@@ -328,8 +326,11 @@ class Rewriter(ExpressionRewriter):
         outer = self.in_function, self.cells, self.liveness
         self.in_function, self.cells, self.liveness = True, set(), Liveness(node)
         with self.inside(node):
+            conditions = FunctionConditions(node, self)
+            caller = self.temporary()
+            self.wait_with(conditions, caller)
             body = self.block(node.body)
-            prologue = self.prologue(node)
+            prologue = self.prologue(node, caller if conditions.finds_any() else None)
         self.in_function, self.cells, self.liveness = outer
         node.body = body[: has_docstring(node)] + prologue + body[has_docstring(node) :]
         return node
@@ -337,8 +338,9 @@ class Rewriter(ExpressionRewriter):
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.stmt:
         return self.visit_FunctionDef(node)
 
-    def prologue(self, node: FunctionNode) -> list[ast.stmt]:
-        """Statements that find the cells of shared closure variables."""
+    def prologue(self, node: FunctionNode, caller: str | None) -> list[ast.stmt]:
+        """Statements that find the cells of shared closure variables, and whether the caller is a
+        loop that waits for what the function gives."""
         statements: list[ast.stmt] = []
         for name in sorted(self.cells):
             if name in self.scope.bindings:
@@ -346,6 +348,8 @@ class Rewriter(ExpressionRewriter):
                 declared = ast.Name(name, ast.Store())
                 statements.append(ast.AnnAssign(declared, ast.Constant(None), None, 1))
             statements.append(assign(cell_variable(name), find_cell(name)))
+        if caller is not None:
+            statements.append(assign(caller, hook("called")))
         start = ast.Pass(lineno=node.lineno, col_offset=node.col_offset)
         start.end_lineno, start.end_col_offset = start.lineno, start.col_offset
         return placed(start, statements)

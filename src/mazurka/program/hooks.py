@@ -1,0 +1,116 @@
+"""What rewritten code calls, by the names that it is written with."""
+
+from collections.abc import Callable
+from typing import Final
+
+from mazurka.program.awaited import (
+    awaited_attribute,
+    awaited_callee,
+    awaited_closure,
+    awaited_contains,
+    awaited_global,
+    awaited_item,
+    awaited_length,
+    awaited_method,
+    awaited_truth,
+)
+from mazurka.program.awaits import (
+    called,
+    same_constants,
+    would_raise,
+)
+from mazurka.program.calls import (
+    all_of_new,
+    any_of_new,
+    callee,
+    entered,
+    method,
+)
+from mazurka.program.containers import (
+    compare,
+    contains,
+    delete_item,
+    iterate,
+    load_item,
+    operand,
+    operate,
+    store_item,
+    text,
+    truth,
+    unpack,
+)
+from mazurka.program.fields import (
+    closure_cell,
+    delete_attribute,
+    delete_closure,
+    delete_global,
+    global_cell,
+    load_attribute,
+    load_closure,
+    load_global,
+    store_attribute,
+    store_closure,
+    store_global,
+)
+from mazurka.program.loops import (
+    again,
+    enter_loop,
+    iterate_in_loop,
+)
+from mazurka.program.patterns import (
+    match_class,
+    match_keys,
+    match_mapping,
+    match_rest,
+    match_sequence,
+)
+
+HOOKS: Final[dict[str, Callable[..., object]]] = {
+    "load_attribute": load_attribute,
+    "store_attribute": store_attribute,
+    "delete_attribute": delete_attribute,
+    "load_item": load_item,
+    "store_item": store_item,
+    "delete_item": delete_item,
+    "global_cell": global_cell,
+    "load_global": load_global,
+    "store_global": store_global,
+    "delete_global": delete_global,
+    "closure_cell": closure_cell,
+    "load_closure": load_closure,
+    "store_closure": store_closure,
+    "delete_closure": delete_closure,
+    "callee": callee,
+    "method": method,
+    "iterate": iterate,
+    "unpack": unpack,
+    "contains": contains,
+    "compare": compare,
+    "operate": operate,
+    "truth": truth,
+    "operand": operand,
+    "text": text,
+    "entered": entered,
+    "any_of_new": any_of_new,
+    "all_of_new": all_of_new,
+    "enter_loop": enter_loop,
+    "again": again,
+    "awaited_method": awaited_method,
+    "awaited_attribute": awaited_attribute,
+    "awaited_global": awaited_global,
+    "awaited_closure": awaited_closure,
+    "awaited_item": awaited_item,
+    "awaited_contains": awaited_contains,
+    "awaited_length": awaited_length,
+    "awaited_truth": awaited_truth,
+    "awaited_callee": awaited_callee,
+    "called": called,
+    "same_constants": same_constants,
+    "would_raise": would_raise,
+    "iterate_in_loop": iterate_in_loop,
+    "match_class": match_class,
+    "match_keys": match_keys,
+    "match_mapping": match_mapping,
+    "match_rest": match_rest,
+    "match_sequence": match_sequence,
+}
