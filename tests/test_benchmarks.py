@@ -13,6 +13,8 @@ from benchmarks.measure import PATIENCE, Measurement, measure
 from benchmarks.paper import PaperRow, rows
 from benchmarks.registry import BENCHMARKS, parse
 
+pytestmark = pytest.mark.papers
+
 # Counts of complete executions, the same under GenMC and Nidhugg.
 SMALL = {
     "circular-buffer": {"1": 2, "2": 6, "3": 20, "4": 70, "5": 252},

@@ -17,6 +17,8 @@ from tests.preemptions import (
     traces_by_preemptions,
 )
 
+pytestmark = pytest.mark.papers
+
 SMALL = 300  # complete executions
 MEDIUM = 1300
 LARGE = 5000

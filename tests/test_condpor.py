@@ -8,6 +8,8 @@ from benchmarks.measure import measure
 from benchmarks.paper import TABLES, PaperRow, rows
 from benchmarks.registry import BENCHMARKS, parse
 
+pytestmark = pytest.mark.papers
+
 pytest.importorskip("z3")
 
 ALGORITHMS = ("pop", "optimal", "qpor")

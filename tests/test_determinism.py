@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.papers
+
 ROOT = Path(__file__).parent.parent
 CHANGING = {"seconds", "cpu_seconds", "peak_rss_mb", "executions_per_cpu_second"}
 

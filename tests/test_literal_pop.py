@@ -29,6 +29,8 @@ from tests.literal_pop import (
 )
 from tests.oracle import Exploration, Instruction, Program
 
+pytestmark = pytest.mark.papers
+
 X, Y, Z, G = range(4)
 
 
