@@ -85,12 +85,12 @@ def seconds(text: str) -> float:
 
 
 def one_of(what: str, constant: str) -> Callable[[str], str]:
-    """Takes one of the names that `mazurka.checking` has in a constant."""
+    """Takes one of the names that `mazurka.options` has in a constant."""
 
     def take(text: str) -> str:
-        from mazurka import checking
+        from mazurka import options
 
-        known = getattr(checking, constant)
+        known = getattr(options, constant)
         if text not in known:
             raise argparse.ArgumentTypeError(
                 f"there is no {what} {text!r}; choose one of {', '.join(known)}"

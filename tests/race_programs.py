@@ -8,7 +8,7 @@ from collections import deque
 from typing import Any
 
 import mazurka
-from mazurka.checking import ALGORITHMS
+from mazurka.algorithms import ALGORITHMS
 from mazurka.core.event import Event
 from mazurka.core.execution import Execution
 from mazurka.core.result import Result

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 import mazurka
-from mazurka.checking import SAMPLERS
+from mazurka.algorithms import SAMPLERS
 from tests.test_cli import run
 
 

@@ -10,7 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import mazurka
-from mazurka.checking import SAMPLERS, explore_parts
+from mazurka.algorithms import SAMPLERS
+from mazurka.checking import explore_parts
 from mazurka.core.part import WHOLE
 from tests.generated import PROGRAMS, generated
 from tests.oracle import Program, disagreement

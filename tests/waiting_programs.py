@@ -5,7 +5,8 @@ import textwrap
 from collections.abc import Callable
 from random import Random
 
-from mazurka.checking import ALGORITHMS, run_search, search_until_judged
+from mazurka.algorithms import ALGORITHMS
+from mazurka.checking import run_search, search_until_judged
 from mazurka.core.execution import REDUNDANT, Execution
 from mazurka.core.result import EXCEPTION, Result
 from mazurka.explore.search import Search

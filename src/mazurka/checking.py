@@ -13,8 +13,9 @@ from dataclasses import dataclass, field, replace
 from types import MethodType
 from typing import Any, ParamSpec, TypeVar, overload
 
+from mazurka.algorithms import ALGORITHMS, SAMPLERS
 from mazurka.bounding import bounds_of, search_with_bounds
-from mazurka.core.part import WHOLE, Part
+from mazurka.core.part import Part
 from mazurka.core.result import (
     NONDETERMINISM,
     ConditionMet,
@@ -23,18 +24,16 @@ from mazurka.core.result import (
     Result,
     Schedule,
 )
-from mazurka.explore.naive import NaiveSearch
-from mazurka.explore.optimal import OptimalDpor
 from mazurka.explore.pop import Pop
-from mazurka.explore.qpor import Qpor
-from mazurka.explore.reads_from import ReadsFrom
-from mazurka.explore.sampling import PartialOrders, Priorities, Sampler
-from mazurka.explore.search import ALL_OF_THEM, Progress, Search
-from mazurka.explore.search import DEFAULT_DEPTH as DEFAULT_DEPTH
-from mazurka.explore.search import DEFAULT_K as DEFAULT_K
-from mazurka.explore.source import SourceDpor
-from mazurka.explore.trust import Trust
+from mazurka.explore.search import DEFAULT_DEPTH, DEFAULT_K, Progress, Search
 from mazurka.memory import peak_memory_mb
+from mazurka.options import (
+    DEFAULT_MAX_EVENTS,
+    DEFAULT_STEP_LIMIT,
+    Options,
+    check_limits,
+    conflicts_wanted,
+)
 from mazurka.program.execution import PythonExecution
 from mazurka.program.guard import guarded
 from mazurka.program.loops import SETTINGS
@@ -46,28 +45,9 @@ from mazurka.report.text import result_text, warnings_text
 from mazurka.rewriting.ordinary import OrdinaryCode, ordinary_code
 from mazurka.standard import steered_standard_library
 
-ALGORITHMS: dict[str, Callable[[Search], bool]] = {
-    "pop": lambda search: Pop(search, [WHOLE]).explore(),
-    "optimal": lambda search: OptimalDpor(search).explore(),
-    "qpor": lambda search: Qpor(search).explore(),
-    "trust": lambda search: (ReadsFrom if search.reads_from else Trust)(search).explore(),
-    "source": lambda search: SourceDpor(search).explore(),
-    "naive": lambda search: NaiveSearch(search).explore(),
-    "random": lambda search: Sampler(search).explore(),
-    "pct": lambda search: Priorities(search).explore(),
-    "pos": lambda search: PartialOrders(search).explore(),
-}
-SAMPLERS = ("random", "pct", "pos")
-SAMPLES = 1000  # that they take if nothing else ends the search
-
-GRANULARITIES = ("access", "sync")
-EQUIVALENCES = ("mazurkiewicz", "reads-from")
-
 P = ParamSpec("P")
 T = TypeVar("T")
 
-DEFAULT_MAX_EVENTS = 100_000
-DEFAULT_STEP_LIMIT = 30.0
 MOST_SEARCHES = 100
 
 
@@ -174,60 +154,73 @@ def explore(
     but poll. `unroll` bounds the rounds of all other loops that have steps: an execution that goes
     beyond is blocked, and the verdict is then "bounded".
     """
+    given = locals()
+    return explore_with(given.pop("program"), Options(**given))
+
+
+def explore_with(program: Callable[[], object], options: Options) -> Result:
     program = runnable(undecorated(program))
-    check_options(program, algorithm, max_executions, time_limit, max_events, step_limit)
-    check_choices(granularity, depth)
-    goals = conflicts_wanted(k)
-    bounds = bounds_of(preemptions)
-    if bounds is not None:
-        algorithm = only_trust(algorithm, "bound preemptions")
-    reads_from = is_reads_from(equivalence, granularity, preemptions)
-    if reads_from:
-        algorithm = only_trust(algorithm, "explore up to reads-from equivalence")
-    check_unroll(unroll, instrument)
-    samples = algorithm in SAMPLERS
-    if samples and max_executions is None and time_limit is None:
-        max_executions = SAMPLES
+    check_program(program)
+    options = options.checked()
+    bounds = bounds_of(options.preemptions)
 
     def search() -> tuple[Result, bool]:
         if bounds is not None:
-            return search_with_bounds(bounds, time_limit, search_by)
+            return search_with_bounds(bounds, options.time_limit, search_by)
         try:
-            return search_by(algorithm, -1, time_limit)
+            return search_by(options.algorithm, -1, options.time_limit)
         except ConditionMet:  # this one takes them, and is as thorough
-            return search_by("trust", -1, time_limit)
+            return search_by("trust", -1, options.time_limit)
 
     def search_by(algorithm: str, bound: int, time_limit: float | None) -> tuple[Result, bool]:
-        result = Result(algorithm=algorithm, equivalence=equivalence)
-        # Searches that pick from all threads must have them stand before their next steps.
-        all_stand = samples or algorithm == "naive"
-        execution = PythonExecution(
-            program, independent_adds, max_events, all_stand, granularity == "sync"
-        )
-        execution.setup = setup
-        execution.reset = reset
-        search = Search(execution, result, stop_on_failure, max_executions, time_limit, progress)
-        search.seed = seed
-        search.depth = depth
-        search.k = goals
+        search = new_search(program, options, algorithm, time_limit)
         search.preemptions = bound
-        search.strict_bound = strict_bound
-        search.reads_from = reads_from
-        return result, run_search(search, ALGORITHMS[algorithm], step_limit)
+        return search.result, run_search(search, ALGORITHMS[algorithm], options.step_limit)
 
-    SETTINGS.begin(loop_purity, awaits, unroll, reads_from)
-    if instrument is None:
+    SETTINGS.begin(options.loop_purity, options.awaits, options.unroll, options.reads_from)
+    if options.instrument is None:
         result, everything = search()
     else:
-        with ordinary_code(program, instrument) as code:
+        with ordinary_code(program, options.instrument) as code:
             result, everything = search_until_judged(search, code)
             result.warnings.extend(code.warnings())
-    note_instrumented(result, instrument)
+    note_instrumented(result, options.instrument)
     if result.failures:
         result.verdict = "failed"
     elif everything:
         result.verdict = "bounded" if result.bound else "verified"
     return result
+
+
+def new_search(
+    program: Callable[[], object], options: Options, algorithm: str, time_limit: float | None
+) -> Search:
+    result = Result(algorithm=algorithm, equivalence=options.equivalence)
+    # Searches that pick from all threads must have them stand before their next steps.
+    all_stand = algorithm in SAMPLERS or algorithm == "naive"
+    execution = PythonExecution(
+        program,
+        options.independent_adds,
+        options.max_events,
+        all_stand,
+        options.granularity == "sync",
+    )
+    execution.setup = options.setup
+    execution.reset = options.reset
+    search = Search(
+        execution,
+        result,
+        options.stop_on_failure,
+        options.max_executions,
+        time_limit,
+        options.progress,
+    )
+    search.seed = options.seed
+    search.depth = options.depth
+    search.k = conflicts_wanted(options.k)
+    search.strict_bound = options.strict_bound
+    search.reads_from = options.reads_from
+    return search
 
 
 def note_instrumented(result: Result, instrument: Sequence[str] | None) -> None:
@@ -272,7 +265,8 @@ def explore_parts(
     other processes, in any order: no execution is explored by two of them. The verdict of a part is
     never "verified": the program is verified once nothing is left of any part, and none has failed.
     """
-    check_options(program, "pop", max_executions, time_limit, max_events, step_limit)
+    check_program(program)
+    check_limits(max_executions, time_limit, max_events, step_limit)
     for part in parts:
         if part.steps and part.independent_adds != independent_adds:
             raise MazurkaError(
@@ -324,14 +318,7 @@ def rare_collections() -> Iterator[None]:
         gc.set_threshold(*thresholds)
 
 
-def check_options(
-    program: object,
-    algorithm: str,
-    max_executions: int | None,
-    time_limit: float | None,
-    max_events: int,
-    step_limit: float,
-) -> None:
+def check_program(program: object) -> None:
     """Refuse what cannot be explored, with a message that says what would work."""
     if not callable(program):
         raise MazurkaError(f"a program is a function, not {program!r}")
@@ -345,67 +332,6 @@ def check_options(
         ) from error
     except ValueError:  # a built-in that does not tell its signature
         pass
-    if algorithm not in ALGORITHMS:
-        known = ", ".join(ALGORITHMS)
-        raise MazurkaError(f"there is no algorithm {algorithm!r}; choose one of {known}")
-    if max_executions is not None and not (isinstance(max_executions, int) and max_executions >= 1):
-        raise MazurkaError("max_executions must be a whole number, at least 1")
-    if time_limit is not None and not time_limit > 0:
-        raise MazurkaError("time_limit must be more than 0 seconds")
-    if max_events < 1:
-        raise MazurkaError("max_events must be at least 1")
-    if not step_limit > 0:
-        raise MazurkaError("step_limit must be more than 0 seconds")
-
-
-def check_choices(granularity: str, depth: int) -> None:
-    """The same for options that not every door has."""
-    if granularity not in GRANULARITIES:
-        known = ", ".join(GRANULARITIES)
-        raise MazurkaError(f"there is no granularity {granularity!r}; choose one of {known}")
-    if depth < 1:
-        raise MazurkaError("depth must be at least 1")
-
-
-def conflicts_wanted(k: int | str) -> int:
-    """With how many events an alternative of `qpor` is to conflict, if there are so many."""
-    if k == "optimal":
-        return ALL_OF_THEM
-    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise MazurkaError(f"k must be a whole number, at least 1, or 'optimal', not {k!r}")
-    return k
-
-
-def is_reads_from(equivalence: str, granularity: str, preemptions: int | str | None) -> bool:
-    """Whether executions are told apart by what reads get, and refuse what does not go with it."""
-    if equivalence not in EQUIVALENCES:
-        known = ", ".join(EQUIVALENCES)
-        raise MazurkaError(f"there is no equivalence {equivalence!r}; choose one of {known}")
-    if equivalence != "reads-from":
-        return False
-    if granularity == "sync" or preemptions is not None:
-        other = "granularity='sync'" if granularity == "sync" else "preemptions"
-        raise MazurkaError(
-            f"{other} asks for the order of writes, which equivalence='reads-from' leaves open: "
-            "leave one of them out"
-        )
-    return True
-
-
-def only_trust(algorithm: str, task: str) -> str:
-    """The algorithm for a task that no other one can do."""
-    if algorithm not in ("pop", "trust"):  # "pop" is what nobody has chosen
-        raise MazurkaError(f"{algorithm} does not {task}: use trust")
-    return "trust"
-
-
-def check_unroll(unroll: int | None, instrument: Sequence[str] | None) -> None:
-    if unroll is None:
-        return
-    if type(unroll) is not int or unroll < 1:
-        raise MazurkaError("unroll must be a whole number, at least 1")
-    if instrument is None:
-        raise MazurkaError("unroll needs code that is rewritten: leave out instrument=None")
 
 
 def refuse_unusual(program: object) -> None:
@@ -586,7 +512,8 @@ def replay(
     if isinstance(schedule, str):
         schedule = Schedule.from_json(schedule)
     program = runnable(undecorated(program))
-    check_options(program, "pop", None, None, 1, step_limit)
+    check_program(program)
+    check_limits(None, None, 1, step_limit)
     if schedule.failure == NONDETERMINISM:
         raise MazurkaError(
             "nondeterminism is a difference between two runs and cannot be replayed: "

@@ -21,17 +21,11 @@ from click.core import ParameterSource
 from rich.console import Console
 
 from mazurka import checking
-from mazurka.checking import (
-    ALGORITHMS,
-    COMPILED,
-    DEFAULT_DEPTH,
-    DEFAULT_K,
-    DEFAULT_MAX_EVENTS,
-    DEFAULT_STEP_LIMIT,
-    EQUIVALENCES,
-    GRANULARITIES,
-)
+from mazurka.algorithms import ALGORITHMS
 from mazurka.core.result import Failure, MazurkaError, Result, Schedule
+from mazurka.explore.search import DEFAULT_DEPTH, DEFAULT_K
+from mazurka.options import DEFAULT_MAX_EVENTS, DEFAULT_STEP_LIMIT, EQUIVALENCES, GRANULARITIES
+from mazurka.program.source import COMPILED
 from mazurka.report.document import result_document
 from mazurka.report.progress import Progress
 from mazurka.report.terminal import print_failure, print_result
