@@ -23,7 +23,7 @@ class State(enum.Enum):
 
 
 class Box:
-    size = 2  # nobody stores one
+    enough_items = 2  # no code stores an attribute of this name
 
     def __init__(self) -> None:
         self.ready = False
@@ -254,7 +254,7 @@ def constant_of_class() -> object:
     box = Box()
     start(box.items.append, 21)
     start(box.items.append, 21)
-    while len(box.items) < Box.size:
+    while len(box.items) < Box.enough_items:
         pass
     return sum(box.items)
 
@@ -498,6 +498,36 @@ def test_a_lambda_where_no_variable_can_be_added() -> None:
         return sum(value for value in map(lambda one: one.wanted, [box]))  # noqa: C417
 
     assert outcomes(program) == {1}
+
+
+def test_changes_that_are_taken_along() -> None:
+    """A search may move a change of a container to where other things have happened."""
+
+    def program() -> int:
+        items = {"x": 0, "y": 0}
+
+        def one() -> None:
+            items["x"] = 0
+            items["y"] = 1
+
+        def other() -> None:
+            items["y"] = 0
+            if items["x"] == 0:
+                return
+            items["y"] = 1
+
+        start(one)
+        start(other)
+        while True:
+            found = items.get("y")
+            items.get("x")
+            if found == 1:
+                return found
+
+    for algorithm in ALGORITHMS:
+        result = explore(program, algorithm=algorithm, stop_on_failure=False)
+        assert {failure.kind for failure in result.failures} == {"livelock"}
+        assert set(result.outcomes) == {1}
 
 
 # Taking from what is empty
