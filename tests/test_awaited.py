@@ -2,6 +2,7 @@
 conditions that take more than one value to tell."""
 
 import enum
+import logging
 import queue
 import threading
 import time
@@ -293,6 +294,20 @@ def queue_with_timeout() -> object:
             continue
 
 
+def logged() -> object:
+    box = Box()
+    logger = logging.getLogger(__name__)
+
+    def work() -> None:
+        box.ready = True
+
+    start(work)
+    while not box.ready:
+        logger.debug("waiting for %s", "the box")
+        logging.debug("still waiting")
+    return 42
+
+
 def hoisted_over_a_read() -> object:
     value, other = Atomic(0), Atomic(0)
 
@@ -345,6 +360,12 @@ def test_no_execution_waits_in_vain(program: Program) -> None:
     cut = explore(program, awaits=False)
     assert cut.blocked > 0
     assert {result.complete for result in results} == {cut.complete}
+
+
+def test_a_round_may_write_to_the_log() -> None:
+    result = explore(logged)
+    assert result.verdict == "verified"
+    assert (result.complete, result.blocked) == (1, 1)
 
 
 # What must not wait
