@@ -2,6 +2,7 @@
 conditions that take more than one value to tell."""
 
 import enum
+import logging
 import queue
 import threading
 import time
@@ -23,7 +24,7 @@ class State(enum.Enum):
 
 
 class Box:
-    size = 2  # nobody stores one
+    enough_items = 2  # no code stores an attribute of this name
 
     def __init__(self) -> None:
         self.ready = False
@@ -254,7 +255,7 @@ def constant_of_class() -> object:
     box = Box()
     start(box.items.append, 21)
     start(box.items.append, 21)
-    while len(box.items) < Box.size:
+    while len(box.items) < Box.enough_items:
         pass
     return sum(box.items)
 
@@ -291,6 +292,20 @@ def queue_with_timeout() -> object:
             return line.get(timeout=0.5)
         except queue.Empty:
             continue
+
+
+def logged() -> object:
+    box = Box()
+    logger = logging.getLogger(__name__)
+
+    def work() -> None:
+        box.ready = True
+
+    start(work)
+    while not box.ready:
+        logger.debug("waiting for %s", "the box")
+        logging.debug("still waiting")
+    return 42
 
 
 def hoisted_over_a_read() -> object:
@@ -345,6 +360,12 @@ def test_no_execution_waits_in_vain(program: Program) -> None:
     cut = explore(program, awaits=False)
     assert cut.blocked > 0
     assert {result.complete for result in results} == {cut.complete}
+
+
+def test_a_round_may_write_to_the_log() -> None:
+    result = explore(logged)
+    assert result.verdict == "verified"
+    assert (result.complete, result.blocked) == (1, 1)
 
 
 # What must not wait
@@ -498,6 +519,37 @@ def test_a_lambda_where_no_variable_can_be_added() -> None:
         return sum(value for value in map(lambda one: one.wanted, [box]))  # noqa: C417
 
     assert outcomes(program) == {1}
+
+
+def test_changes_that_are_taken_along() -> None:
+    """A search may move a change of a container to where other things have happened."""
+
+    def program() -> None:
+        items = {"x": 0, "y": 0}
+
+        def write() -> None:
+            items["x"] = 0
+            items["y"] = 1
+
+        def wait() -> None:
+            while True:
+                found = items.get("x")
+                items.get("y")
+                if found != 0:
+                    break
+
+        def look() -> None:
+            items["y"] = 0
+            items.get("x")
+
+        start(write)
+        start(wait)
+        start(look)
+
+    for algorithm in ALGORITHMS:
+        result = explore(program, algorithm=algorithm, stop_on_failure=False)
+        assert {failure.kind for failure in result.failures} == {"livelock"}
+        assert result.complete == 0
 
 
 # Taking from what is empty

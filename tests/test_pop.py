@@ -13,7 +13,7 @@ from mazurka.checking import explore_parts
 from mazurka.core.execution import Execution
 from mazurka.core.part import WHOLE, Part
 from mazurka.core.result import Result
-from mazurka.explore.pop import Pop
+from mazurka.explore.pop import SCHEDULED, Pop
 from mazurka.explore.search import Search
 from mazurka.program.execution import PythonExecution
 from mazurka.program.runtime import RUNTIME
@@ -46,6 +46,24 @@ def test_memory_does_not_grow_with_the_number_of_schedules() -> None:
         assert executions <= 1 + leaf_count * (leaf_count - 1) // 2  # the bound of Lemma 1
         assert races <= leaf_count**2
         assert length == 3 * leaf_count + 4
+
+
+def test_what_races_comes_late_and_nothing_is_taken_along() -> None:
+    """The first run shows which threads race: each waits until the other one has come as far."""
+    taken_along = 0
+
+    def observe(execution: Execution) -> None:
+        nonlocal taken_along
+        taken_along += sum(event.mark == SCHEDULED for event in execution.events)
+
+    execution = PythonExecution(exp_mem3(4), True, 1000, False)
+    search = Search(execution, Result(), True, None, None, None, observe)
+    try:
+        assert search.repeats_itself()
+        assert Pop(search, [WHOLE]).explore()
+    finally:
+        RUNTIME.close()
+    assert (search.result.executions, taken_along) == (48, 0)
 
 
 def adders(count: int, enough: int) -> None:

@@ -122,7 +122,7 @@ def callee(function: Any) -> Any:
     if kind is FunctionType and is_of_asyncio(cast(Any, function).__module__):
         return function
     if kind is FunctionType:
-        return partial(call_opaque, function)
+        return partial(call_showing if is_logging(function) else call_opaque, function)
     if not OBJECTS.is_seen(kind) and not is_known(kind):
         RUNTIME.note_change()
     return function  # an object with a __call__ of its own
@@ -166,9 +166,17 @@ def callee_for_method(function: Any) -> Any:
         return function
     if shape_of(type(function.__self__)) != NO_CONTAINER:
         return container_method(function)
-    return partial(call_opaque, function)
+    return partial(call_showing if is_logging(inner) else call_opaque, function)
 
 
+def is_logging(function: Any) -> bool:
+    """Whether a function writes to the log: as with `print`, it is no matter how often."""
+    return function.__module__ == "logging" and function.__name__ in LOGGING
+
+
+LOGGING: Final = {
+    "debug", "info", "warning", "error", "exception", "critical", "log",
+}  # fmt: skip
 KNOWN: Final[dict[type, bool]] = {}
 
 

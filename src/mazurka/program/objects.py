@@ -106,7 +106,7 @@ class Contents(Cell):
         if shape == INDEXED or shape == WHOLE or kind == LENGTH:
             view = View(length, False, None)
             if 0 <= item < length:
-                view.value = cast(list[object], self.value)[item]
+                view.value = cast(Any, self.value)[item]
             return view
         if kind == CHANGE_WHOLE:
             return View(length, False, {self.number_of(each) for each in plain_items(self.value)})

@@ -390,6 +390,8 @@ class Runtime(Registry):
             return False
         if event.first != item:
             self.diverge(event, self.threads[event.thread], kind, cell.location, "on other items")
+        if self.copies:
+            event.before = cell.snapshot(event.mode)
         return True
 
     def repeated_event(self, kind: int, cell: Cell) -> Event | None:
@@ -490,8 +492,7 @@ class Runtime(Registry):
                 self.diverge(event, thread, kind, -1, "from other values")
             thread.choice = event.choice
             # Values may be objects of this very execution: searches compare them with each other.
-            if kind < FIRST_ON_PARTS:
-                event.before = cell.value
+            event.before = cell.value if kind < FIRST_ON_PARTS else cell.snapshot(event.mode)
             event.first = thread.first
             event.second = thread.second
             self.position = position + 1
