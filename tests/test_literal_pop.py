@@ -107,7 +107,7 @@ any_program = st.one_of(
 
 
 @pytest.mark.slow
-@generated(PROGRAMS // 7)
+@generated(PROGRAMS // 14)
 @given(any_program, st.integers(0, 1000))
 def test_generated_programs(program: Program, seed: int) -> None:
     expected = all_traces(program, 300)

@@ -21,7 +21,7 @@ plain_program = programs(
 
 
 @pytest.mark.slow
-@generated(PROGRAMS // 2)
+@generated(max(PROGRAMS // 4, 1))
 @given(st.one_of(plain_program, plain_program, any_program), st.booleans())
 def test_every_relation_is_explored_once(program: Program, independent_adds: bool) -> None:
     problem = wrong_with_reads_from(program, independent_adds)
