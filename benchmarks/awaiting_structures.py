@@ -217,17 +217,22 @@ def safestack(*operations: int) -> Program:
     """A stack of three elements, with a mistake that three threads with seven operations show.
 
     The operations of a thread are a pop, then a push of what it has got, then a pop, ... A thread
-    that pops when one element is left waits for ever; as a daemon it may.
+    that pops when one element is left waits for ever: a livelock.
     """
-    return stack_of_three(operations, checked=True)
+    return stack_of_three(operations, daemons=False, checked=True)
+
+
+def safestack_daemons(*operations: int) -> Program:
+    """The same with threads that may wait for ever: only the mistake is a failure."""
+    return stack_of_three(operations, daemons=True, checked=True)
 
 
 def safestack_unchecked(*operations: int) -> Program:
-    """The same without the assertion that fails."""
-    return stack_of_three(operations, checked=False)
+    """The same without the assertion that tells the mistake."""
+    return stack_of_three(operations, daemons=True, checked=False)
 
 
-def stack_of_three(operations: tuple[int, ...], checked: bool) -> Program:
+def stack_of_three(operations: tuple[int, ...], daemons: bool, checked: bool) -> Program:
     size = 3
 
     def program() -> None:
@@ -273,7 +278,10 @@ def stack_of_three(operations: tuple[int, ...], checked: bool) -> Program:
                     push(element)
 
         for me in range(len(operations)):
-            threading.Thread(target=worker, args=(me,), daemon=True).start()
+            if daemons:
+                threading.Thread(target=worker, args=(me,), daemon=True).start()
+            else:
+                spawn(worker, me)
 
     return program
 

@@ -267,6 +267,7 @@ WAITING = tuple(
         ("treiber-stack", awaiting_structures.treiber_stack, KINDS),
         ("ms-queue-loops", awaiting_structures.ms_queue, KINDS),
         ("safestack", awaiting_structures.safestack, OPERATIONS),
+        ("safestack-daemons", awaiting_structures.safestack_daemons, OPERATIONS),
         ("safestack-unchecked", awaiting_structures.safestack_unchecked, OPERATIONS),
         ("sortnet-loops", awaiting_structures.sortnet, (THREADS,)),
         ("figure-6-loop", awaiting.figure_6_loop, STORED),
