@@ -72,7 +72,7 @@ class Qpor:
         while self.events:
             event = self.take_off()
             position = len(self.events)
-            if event.place != NOWHERE and len(event.beside.known) > 1:
+            if event.place != NOWHERE and len(event.beside.known) > 1:  # there are others beside it
                 prefix = self.prefixes[position]
                 disabled = [*prefix.disabled, *prefix.explored, event]
                 alternative = self.alternative(disabled)
