@@ -314,7 +314,7 @@ class Exploration:
 
 
 def has_adds_and_awaits(program: Program) -> bool:
-    """Whether adds might disable an await: only then POP may meet a redundant execution."""
+    """Whether adds might disable an await: only then POP and TruSt may meet redundant executions."""
     text = repr(program)
     added = set(re.findall(r"\('add', (\d)", text))
     awaited = set(re.findall(r"\('await[^']*', (\d)", text))
@@ -356,7 +356,11 @@ def disagreement(program: Program, independent_adds: bool = True, most: int = 50
         may_be_redundant = (
             search is source
             or name in QUASI_OPTIMAL
-            or (name.startswith("pop") and independent_adds and has_adds_and_awaits(program))
+            or (
+                name in ("pop", "pop in parts", "trust")
+                and independent_adds
+                and has_adds_and_awaits(program)
+            )
         )
         if search.result.redundant and not may_be_redundant:
             return f"{name} has {search.result.redundant} redundant executions"
