@@ -314,7 +314,7 @@ class Exploration:
 
 
 def has_adds_and_awaits(program: Program) -> bool:
-    """Whether adds might disable an await: only then POP and TruSt may have redundant executions."""
+    """Whether adds might disable an await: only then POP and TruSt may have redundant runs."""
     text = repr(program)
     added = set(re.findall(r"\('add', (\d)", text))
     awaited = set(re.findall(r"\('await[^']*', (\d)", text))
