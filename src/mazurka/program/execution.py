@@ -124,9 +124,14 @@ class PythonExecution(Execution):
             self.failed = True
         if self.race is not None or (found_circle() is not None and not asleep):
             self.failed = True
-        if RUNTIME.blocks and SETTINGS.reads_from:
+        if RUNTIME.blocks and not asleep:
+            self.look_at_blocks()
+
+    def look_at_blocks(self) -> None:
+        """Leave the run out unless its atomic blocks are undivided."""
+        if SETTINGS.reads_from:
             raise MazurkaError(ORDER_IS_OPEN)
-        if RUNTIME.blocks and not asleep and not are_atomic(RUNTIME.blocks, self.events):
+        if not are_atomic(RUNTIME.blocks, self.events):
             self.status = BLOCKED
             self.failed = False
             self.race = None
