@@ -56,23 +56,25 @@ class NaiveSearch:
 def trace_of(execution: Execution) -> Trace:
     """The trace of the latest run: a value that is equal for equivalent executions only."""
     counts: dict[str, int] = {}
-    happened: list[tuple[str, int, str, Event]] = []
+    accesses: dict[str, list[tuple[str, int, Event]]] = {}  # by place
     entries: list[tuple[object, ...]] = []
     for event in execution.events:
         thread, place = execution.stable_names(event)
         index = counts.get(thread, 0) + 1
         counts[thread] = index
-        accessed = place if event.location >= 0 else ""
-        earlier = sorted(
-            (other, other_index)
-            for other, other_index, other_place, other_event in happened
-            if accessed and other_place == accessed and ordered(event, other_event)
-        )
+        earlier: list[tuple[str, int]] = []
+        if event.location >= 0:
+            before = accesses.setdefault(place, [])
+            for other, other_index, other_event in before:
+                if ordered(event, other_event):
+                    earlier.append((other, other_index))
+            earlier.sort()
+            before.append((thread, index, event))
         choice = event.choice if event.kind == CHOOSE else 0
         access = (place, execution.part_name(event), event.mode, event.structure)
         entries.append((thread, index, event.kind, access, choice, tuple(earlier)))
-        happened.append((thread, index, accessed, event))
-    return tuple(sorted(entries, key=by_thread))
+    entries.sort(key=by_thread)
+    return tuple(entries)
 
 
 def by_thread(entry: tuple[object, ...]) -> tuple[object, ...]:
@@ -85,6 +87,8 @@ def ordered(event: Event, other: Event) -> bool:
     both_add = event.mode == ADD and other.mode == ADD
     if both_read or both_add:
         return False
-    same_item = event.part == other.part or ALL in (event.part, other.part)
-    restructured = WRITE in (event.structure, other.structure)
-    return same_item or (restructured and NONE not in (event.structure, other.structure))
+    if event.part == other.part or event.part == ALL or other.part == ALL:
+        return True
+    if event.structure == NONE or other.structure == NONE:
+        return False
+    return event.structure == WRITE or other.structure == WRITE
