@@ -12,6 +12,7 @@ from threading import BrokenBarrierError
 from typing import Any
 
 import mazurka
+from mazurka.checking import rare_collections
 from mazurka.core.execution import REDUNDANT, Execution
 from mazurka.core.part import WHOLE, Part
 from mazurka.core.result import EXCEPTION, Result
@@ -82,21 +83,30 @@ class Parts:
 class Shared:
     """The objects that the threads of a generated program share."""
 
-    def __init__(self) -> None:
+    def __init__(self, text: str) -> None:
+        """Only those that are in the text of the program: every execution makes them anew."""
         self.atomics = [mazurka.Atomic(0), mazurka.Atomic(0)]
-        self.locks: list[Any] = [mazurka.Lock(), mazurka.RLock()]
-        self.semaphore = mazurka.Semaphore(1)
-        self.bounded = mazurka.BoundedSemaphore(1)
-        self.event = mazurka.Event()
-        self.queue = mazurka.Queue(1)
-        self.condition = mazurka.Condition()
-        self.barrier = mazurka.Barrier(2)
+        if re.search("'with'|lock|'release'", text):
+            self.locks: list[Any] = [mazurka.Lock(), mazurka.RLock()]
+        if "'semaphore " in text:
+            self.semaphore = mazurka.Semaphore(1)
+        if "'bounded " in text:
+            self.bounded = mazurka.BoundedSemaphore(1)
+        if "'event " in text:
+            self.event = mazurka.Event()
+        if re.search("put'|get'|'qsize'|'task_done'|'queue ", text):
+            self.queue = mazurka.Queue(1)
+        if re.search("'condition|'notify", text):
+            self.condition = mazurka.Condition()
+        if "'barrier " in text:
+            self.barrier = mazurka.Barrier(2)
         self.list: list[Any] = [0]
         self.dict: dict[Any, Any] = {0: 0}
         self.set: set[Any] = {0}
         self.inputs: dict[int, Any] = {}
-        for container in (self.list, self.dict, self.set):
-            OBJECTS.share(container, "")
+        if re.search("'(list|dict|set) ", text):
+            for container in (self.list, self.dict, self.set):
+                OBJECTS.share(container, "")
 
     def input(self, number: int) -> Any:
         """A symbolic value, the same for all threads."""
@@ -109,8 +119,10 @@ def as_function(program: Program) -> Callable[[], object]:
     """The function that runs a program: main spawns all threads but the first, which it runs itself
     (every spawn is a step that the oracle interleaves with all others)."""
 
+    text = repr(program)
+
     def main() -> None:
-        shared = Shared()
+        shared = Shared(text)
         for thread in program[1:]:
             mazurka.spawn(run_thread, shared, thread)
         run_thread(shared, program[0])
@@ -295,7 +307,8 @@ class Exploration:
         execution = PythonExecution(as_function(program), independent_adds, 1000, name == "naive")
         try:
             search = Search(execution, self.result, False, most, None, None, self.observe)
-            self.finished = EXPLORERS[name](search).explore()
+            with rare_collections():
+                self.finished = EXPLORERS[name](search).explore()
         finally:
             RUNTIME.close()
             RUNTIME.memory = None

@@ -37,8 +37,8 @@ X, Y, Z, G = range(4)
 class Shared(oracle.Shared):
     """The paper's programs have more variables than the others."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
         self.atomics = [mazurka.Atomic(0) for _ in (X, Y, Z, G)]
 
 
