@@ -342,7 +342,7 @@ def disagreement(program: Program, most: int = 120) -> str | None:
         oracle = Exploration("naive", module.main, code, most)
         others = [
             Exploration(name, module.main, code, 5 * most)
-            for name in ("source", "optimal", "pop", "qpor optimal", "pop in parts", "trust")
+            for name in ("source", "optimal", "pop", "qpor optimal", "trust")
         ]
         SETTINGS.reads_from = True
         reads_from = Exploration("reads-from", module.main, code, 5 * most)

@@ -102,7 +102,7 @@ def written(program: Program) -> Callable[[], tuple[int, ...]]:
 
 
 @pytest.mark.slow
-@generated(max(PROGRAMS // 20, 1))
+@generated(max(PROGRAMS // 40, 1))
 @given(programs)
 def test_generated_programs(program: Program) -> None:
     expected = oracle(program)
