@@ -24,7 +24,6 @@ class Guide:
         self.first = -1  # but for the first step, which this one makes if it can
         self.may_stop = False  # whether it may break off a run
         self.watching = False  # whether any location is to be watched
-        self.partners: list[int] = []  # for each thread, one that had better run next to it, or -1
 
     def performed(self, event: Event) -> None:
         """A new event has come."""
@@ -117,6 +116,11 @@ class Execution:
 
     def precedes(self, thread: int, other: int) -> bool:
         """An order of the threads that is the same in every process."""
+        raise NotImplementedError
+
+    def bring_together(self, thread: int, other: int) -> None:
+        """Let two threads run late, and one after the other, where the search does not say who
+        comes next: if they race, little is left to be run again when the race is reversed."""
         raise NotImplementedError
 
     def stable_names(self, event: Event) -> tuple[str, str]:

@@ -70,17 +70,6 @@ class Race:
             and event.position != self.position
         )
 
-    def taken_along(self, events: list[Event]) -> list[Event]:
-        """What the schedule takes along, before its head."""
-        taken = self.taken
-        if taken is None:
-            taken = []
-            for position in range(self.position + 1, self.end):
-                if self.takes(events[position]):
-                    taken.append(events[position])
-            self.taken = taken
-        return taken
-
 
 class Explored:
     """An execution, and its races that are still to be reversed, the deepest last."""
@@ -90,6 +79,17 @@ class Explored:
         self.races = races
         self.in_place = len(events)  # so many of its events are those of the current execution
         self.lowest = len(events)  # the least that this has been since it was explored
+
+    def taken_along(self, race: Race) -> list[Event]:
+        """What the schedule of a race takes along, before its head."""
+        taken = race.taken
+        if taken is None:
+            taken = []
+            for position in range(race.position + 1, race.end):
+                if race.takes(self.events[position]):
+                    taken.append(self.events[position])
+            race.taken = taken
+        return taken
 
 
 class Pop(Guide):
@@ -108,6 +108,7 @@ class Pop(Guide):
         # Of the latest run:
         self.keep = 0
         self.marks: list[int] = []  # of the events of its path
+        self.latest_head: Event | None = None  # of the heads in the current execution
         self.rival: Event | None = None  # what the head that it begins with was reversed against
         self.rivals: dict[int, Event] = {}  # the same for each head of a part, by its position
         self.rivals_to_come: dict[int, list[tuple[int, int]]] = {}
@@ -136,13 +137,14 @@ class Pop(Guide):
         for event in self.execution.events:
             self.order.extend(event)
             for earlier in event.races:
-                self.bring_together(earlier.thread, event.thread)
+                self.execution.bring_together(earlier.thread, event.thread)
 
     def begin(self, part: Part) -> bool:
         self.order.cut(0)
         path = self.execution.path_of(part.steps)
         for step, mode in zip(path, part.modes, strict=True):
             step.mode = mode
+        self.latest_head = None
         self.rival = None
         self.rivals = {}
         for head, position, thread in part.rivals:
@@ -160,7 +162,7 @@ class Pop(Guide):
         """Explore(E1.s), for the schedule s of a race: run it to its end."""
         self.return_to(explored, race.position)
         current = self.execution.events
-        for event in race.taken_along(explored.events):
+        for event in explored.taken_along(race):
             copy = copy_of(event)
             copy.mark = SCHEDULED
             current.append(copy)
@@ -196,8 +198,10 @@ class Pop(Guide):
         del current[common:]
         self.order.cut(common)
         for position in range(common, length):
-            current.append(explored.events[position])
-            self.order.put_back(explored.events[position])
+            event = explored.events[position]
+            current.append(event)
+            self.order.put_back(event)
+        self.latest_head = None if length == 0 else head_up_to(current[length - 1])
         explored.in_place = length
         explored.lowest = min(explored.lowest, common)
 
@@ -212,7 +216,7 @@ class Pop(Guide):
     def take_off(self, explored: Explored) -> None:
         """The deepest race is done with; it may come again with other adds."""
         others = explored.races.pop().others
-        following = None if others is None else others.next_race(explored.events)
+        following = None if others is None else others.next_race()
         if following is not None:
             explored.races.append(following)
 
@@ -223,13 +227,13 @@ class Pop(Guide):
             while explored.races:
                 race = explored.races[-1]
                 if not self.is_avoided(race, explored):
-                    left.append(self.part_of(race, explored.events))
+                    left.append(self.part_of(race, explored))
                 self.take_off(explored)
         return left
 
-    def part_of(self, race: Race, events: list[Event]) -> Part:
-        prefix = events[: race.position]
-        taken = race.taken_along(events)
+    def part_of(self, race: Race, explored: Explored) -> Part:
+        prefix = explored.events[: race.position]
+        taken = explored.taken_along(race)
         steps = [*prefix, *taken, race.head]
         marks = [*[event.mark for event in prefix], *[SCHEDULED for _ in taken], HEAD]
         modes = [event.mode for event in steps]
@@ -271,13 +275,13 @@ class Pop(Guide):
 
     def note_heads(self, event: Event) -> None:
         """Keep the heads at hand that others might have to come after."""
-        if event.position > 0:
-            before = self.order.events[event.position - 1]
-            event.last_head = before if before.mark == HEAD else before.last_head
+        event.last_head = self.latest_head
         if self.watching and event.previous_access is not None:
             event.head_before = head_here(event.previous_access)
-        if event.mark == HEAD and event.location >= 0 and not changes_all(event):
-            self.watching = True
+        if event.mark == HEAD:
+            self.latest_head = event
+            if event.location >= 0 and not changes_all(event):
+                self.watching = True
 
     def watches(self, location: int) -> bool:
         last_access = self.order.last_access
@@ -291,7 +295,7 @@ class Pop(Guide):
 
     def is_avoided(self, race: Race, explored: Explored) -> bool:
         """Whether a schedule contains one that comes before a schedule in E1 (line 7)."""
-        if explored.events[race.position].last_head is None:
+        if race.earlier.last_head is None:
             return False
         head = race.head
         if self.comes_too_early(head.thread, footprint_of(head), race.previous, race.latest, race):
@@ -300,7 +304,7 @@ class Pop(Guide):
             self.comes_too_early(
                 event.thread, footprint_of(event), event.previous, event.previous_access, race
             )
-            for event in race.taken_along(explored.events)
+            for event in explored.taken_along(race)
         )
 
     def comes_too_early(
@@ -368,7 +372,7 @@ class Pop(Guide):
         head = moved_before(self.order, event, earlier, event.position)
         race = Race(earlier, head, event.previous, event.clock, event.position)
         race.latest = event.previous_access
-        if is_fresh(race, self.execution.events):
+        if is_fresh(race, event.last_head):
             self.note(race)
 
     def note_alternatives(self, event: Event) -> None:
@@ -381,25 +385,12 @@ class Pop(Guide):
 
     def note(self, race: Race) -> None:
         """Keep the races sorted by where they branch off."""
-        self.bring_together(self.execution.events[race.position].thread, race.head.thread)
+        self.execution.bring_together(race.earlier.thread, race.head.thread)
         races = self.races
         place = len(races)
         while place > 0 and races[place - 1].position > race.position:
             place -= 1
         races.insert(place, race)
-
-    def bring_together(self, thread: int, other: int) -> None:
-        """Let threads that race run late, and one after the other: then little is left to be run
-        again when the race is reversed. Any first choice is right, at every node."""
-        if thread == other:  # a data choice
-            return
-        partners = self.partners
-        while len(partners) <= thread or len(partners) <= other:
-            partners.append(-1)
-        if partners[thread] < 0:
-            partners[thread] = other
-        if partners[other] < 0:
-            partners[other] = thread
 
     # Races of operations that may block
 
@@ -433,17 +424,21 @@ class Pop(Guide):
         self, earlier: Event, event: Event, previous: Event | None, latest: Event | None, end: int
     ) -> None:
         """The race with one change, if the operation is enabled without it."""
-        events = self.execution.events
         first_node = self.first_node
         if earlier.mode == WRITE:
-            race = enabled_race(events, earlier, event, previous, [], first_node)
+            race = enabled_race(earlier, event, previous, [], first_node)
         else:
             adds = adds_beside(self.order, earlier, end)
             others = Selections(earlier, event, previous, latest, adds, first_node)
-            race = others.next_race(events)
+            race = others.next_race()
         if race is not None:
             race.latest = latest
             self.note(race)
+
+
+def head_up_to(event: Event) -> Event | None:
+    """The latest head of a schedule, up to an event."""
+    return event if event.mark == HEAD else event.last_head
 
 
 def head_here(event: Event) -> Event | None:
@@ -510,11 +505,9 @@ class Selections:
         self.first_node = first_node
         self.selected = self.select(adds)
 
-    def next_race(self, events: list[Event]) -> Race | None:
+    def next_race(self) -> Race | None:
         for adds in self.selected:
-            race = enabled_race(
-                events, self.earlier, self.head, self.previous, adds, self.first_node
-            )
+            race = enabled_race(self.earlier, self.head, self.previous, adds, self.first_node)
             if race is not None:
                 race.latest = self.latest
                 race.others = self
@@ -562,10 +555,8 @@ class Selections:
         return self.previous is not None and is_or_happens_before(add, self.previous)
 
 
-def is_fresh(race: Race, events: list[Event]) -> bool:
-    """Whether a schedule takes along all heads after `earlier`."""
-    event = events[race.end - 1]
-    head = event if event.mark == HEAD else event.last_head
+def is_fresh(race: Race, head: Event | None) -> bool:
+    """Whether a schedule takes along all heads after `earlier`: the one given is the latest."""
     while head is not None and head.position > race.position:
         if not race.takes(head):
             return False
@@ -574,26 +565,25 @@ def is_fresh(race: Race, events: list[Event]) -> bool:
 
 
 def enabled_race(
-    events: list[Event],
-    earlier: Event,
-    head: Event,
-    previous: Event | None,
-    adds: list[Event],
-    first_node: int,
+    earlier: Event, head: Event, previous: Event | None, adds: list[Event], first_node: int
 ) -> Race | None:
     """The race of a change with an operation, if that is enabled without it, after some adds. The
     node that it belongs to must be of the latest run, and the operation fresh there."""
     if not is_enabled(head, sum_of(earlier.before, adds)):
         return None
-    node = earlier.position
+    latest = earlier  # of what has happened at the node
     clock = NO_CLOCK
     if previous is not None:
-        node = max(node, previous.position)
+        latest = later_of(latest, previous)
         clock = previous.clock if head.index > 1 else joined(NO_CLOCK, previous)
     for add in adds:
-        node = max(node, add.position)
+        latest = later_of(latest, add)
         clock = joined(clock, add)
-    if node < first_node:
+    if latest.position < first_node:
         return None
-    race = Race(earlier, head, previous, clock, node + 1)
-    return race if is_fresh(race, events) else None
+    race = Race(earlier, head, previous, clock, latest.position + 1)
+    return race if is_fresh(race, head_up_to(latest)) else None
+
+
+def later_of(one: Event, other: Event) -> Event:
+    return one if one.position >= other.position else other

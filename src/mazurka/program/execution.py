@@ -209,6 +209,16 @@ class PythonExecution(Execution):
     def precedes(self, thread: int, other: int) -> bool:
         return RUNTIME.precedes(thread, other)
 
+    def bring_together(self, thread: int, other: int) -> None:
+        one = RUNTIME.threads[thread]
+        another = RUNTIME.threads[other]
+        if one is another:  # a data choice
+            return
+        if one.partner is None:
+            one.partner = another
+        if another.partner is None:
+            another.partner = one
+
     def stable_names(self, event: Event) -> tuple[str, str]:
         return RUNTIME.threads[event.thread].name, RUNTIME.place_name(event)
 

@@ -758,11 +758,14 @@ class Runtime(Registry):
         if recent is not None and not is_await(recent.kind):
             if self.can_step(recent):
                 return recent
-            partner = self.partner_of(recent)
-            if partner >= 0 and self.threads[partner].epoch == self.epoch:
-                thread = self.threads[partner]
-                if self.rank(thread) <= 1 and self.can_step(thread):
-                    return thread
+            partner = recent.partner
+            if (
+                partner is not None
+                and partner.epoch == self.epoch
+                and self.rank(partner) <= 1
+                and self.can_step(partner)
+            ):
+                return partner
         best: Thread | None = None
         best_rank = 5
         for thread in self.live:
@@ -814,12 +817,6 @@ class Runtime(Registry):
                 best = thread
         return best
 
-    def partner_of(self, thread: Thread) -> int:
-        guide = self.guide
-        if guide is None or thread.id >= len(guide.partners):
-            return -1
-        return guide.partners[thread.id]
-
     def rank(self, thread: Thread) -> int:
         """Those with partners come late, and later if they would have to wait for their partner to
         access the same location right after them. Awaits come when nothing else can be done, since
@@ -828,13 +825,12 @@ class Runtime(Registry):
             return 3
         if thread.kind == AWAIT_EXCHANGE:
             return 4  # one that changes nothing goes first
-        number = self.partner_of(thread)
-        if number < 0:
+        partner = thread.partner
+        if partner is None:
             return 0
         location = thread.cell.location
         if location < 0:
             return 1
-        partner = self.threads[number]
         has_ended = partner.finished and partner.epoch == self.epoch
         return 1 if has_ended or partner.cell.location == location else 2
 
