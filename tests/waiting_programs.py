@@ -17,7 +17,7 @@ from mazurka.rewriting.ordinary import OrdinaryCode
 from tests.python_programs import load, rewritten
 
 HEADER = """\
-import queue, threading, time
+import queue, random, threading, time
 from collections import deque
 from mazurka import Atomic, assume, spawn
 class Box:
@@ -133,6 +133,16 @@ LOOPS = [
     ("True", "a = $v\nword.load()\nif a == $k:\n    $set(w, m)\nif a < 1:\n    break"),
     ("True", "a = $v\nb = word.load()\nif a != $k:\n    break"),
     ("word.exchange(int($v == 0)) == 0", "pass"),
+    # Sleeping for times that do not matter, and do
+    ("$v != $k", "time.sleep(random.random())"),
+    ("$v != $k", "time.sleep(d * random.uniform(0, 1))\nd = min(2 * d, 8)"),
+    ("$v != $k", "e += 1\nif e % 2 == 0:\n    time.sleep(0.1)"),
+    ("$v == 0 or $w == $k", "time.sleep(2**e)\ne += 1"),
+    ("True", "a = $v\nif a == $k:\n    break\ne = random.randint(0, 3)\ntime.sleep(e)"),
+    ("not lock.acquire(blocking=False)", "time.sleep(random.uniform(0, d))\nd += 1"),
+    ("$v == $k", "time.sleep(d)\nd = d - 0.5"),
+    ("$v == $k", "d = $w\ntime.sleep(d - 1)"),
+    ("$v == $k and d < 3", "d = d + 1\ntime.sleep(d)"),
     # Whatever else there may be in a loop
     ("True", "try:\n    if $v == $k:\n        break\nfinally:\n    a = $w"),
     ("True", "try:\n    if $v == $k:\n        break\nfinally:\n    b += 1\n    assume(b < 3)"),
@@ -158,6 +168,7 @@ OTHERS = [
     "with lock:\n    $set(v, k)",
     "with lock:\n    $set(v, k)\n    $set(w, m)",
     "got.append((a, b))",
+    "got.append(d)",
     "things.append($k)",
     "things[:] = [$m]",
     "things.clear()",
@@ -218,7 +229,7 @@ class WaitingProgram:
         body += [helpers]
         for number, statements in enumerate(self.threads):
             lines = ["nonlocal x, y"] if self.style == "closure" else []
-            lines += ["got, a, b = [], 0, 0"]
+            lines += ["got, a, b, d, e = [], 0, 0, 1, 0"]
             lines += [text_of(*statement, rounds) for statement in statements]
             lines += ["return tuple(got)"]
             body += [f"def thread_{number}():", textwrap.indent("\n".join(lines), "    ")]

@@ -35,6 +35,7 @@ from mazurka.core.operation import (
     View,
 )
 from mazurka.program.constants import constant_at, is_readable
+from mazurka.program.faint import is_standard
 from mazurka.program.life import Ended
 from mazurka.program.loops import (
     SETTINGS,
@@ -45,11 +46,10 @@ from mazurka.program.loops import (
     is_pure,
     leaves_no_trace,
     same,
-    variables_of,
 )
 from mazurka.program.objects import MISSING, OBJECTS, WHOLE, Contents, plain_length
 from mazurka.program.runtime import RUNTIME
-from mazurka.program.source import callers_frame
+from mazurka.program.source import callers_frame, variables_of
 from mazurka.program.sync import Event, Lock, Queue, QueueState
 from mazurka.program.thread import Cell, Thread, Until
 
@@ -61,6 +61,7 @@ RETURNS: Final = "return"  # whether the round is in vain if the function gives 
 RAISES: Final = "raise"  # the condition also says what if the operation fails
 MODEL: Final = "model: "  # begins that of a method, and of an object that it must only read
 CONSTANT: Final = "constant: "  # begins that of an attribute which must not change
+CALL: Final = "call: "  # begins that of a function which must be the standard one
 ARE_CONSTANT: Final = "constant"  # whether none of these does
 
 # What waits until an operation that only tries would succeed.
@@ -354,6 +355,8 @@ def variables_at(loop: Loop, names: tuple[str, ...]) -> dict[str, Any]:
         elif sort + colon == MODEL:
             method, _, variable = rest.partition(" ")
             variables[name] = True if is_readable(method, variable) else MISSING
+        elif sort + colon == CALL:
+            variables[name] = True if is_standard(rest) else MISSING
     return variables
 
 

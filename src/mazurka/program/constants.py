@@ -12,9 +12,16 @@ from types import ModuleType
 from typing import Any, Final
 
 from mazurka.program.atomic import Atomic
-from mazurka.program.fields import FIELD, NATIVE, class_attribute, way_to
-from mazurka.program.loops import variables_of
+from mazurka.program.fields import (
+    CLASS_LEVEL,
+    FIELD,
+    NATIVE,
+    class_attribute,
+    is_pythons_own,
+    way_to,
+)
 from mazurka.program.objects import MISSING, OBJECTS, present_value
+from mazurka.program.source import variables_of
 from mazurka.program.sync import Event, Lock, Queue
 
 # The methods that read a model, and fail in no state of it.
@@ -47,17 +54,27 @@ def constant_attribute(thing: Any, name: str) -> object:
     if isinstance(thing, EnumMeta):
         return thing.__members__.get(name, MISSING)
     way = way_to(type(thing), name)
-    if way == NATIVE and type(thing) in (type, ModuleType):
-        # No code that is seen stores an attribute of this name.
-        return (
-            class_attribute(thing, name) if type(thing) is type else vars(thing).get(name, MISSING)
-        )
-    if way != FIELD:
+    if way == NATIVE:
+        return unseen_attribute(thing, name)
+    if way != FIELD and way != CLASS_LEVEL:
         return MISSING
     cell = OBJECTS.field_of(thing, name)
-    if cell is None:
-        return present_value(thing, name)
-    if name in OBJECTS.changed:
+    if cell is not None or way == CLASS_LEVEL:  # others may change it, or that of the class
+        if name in OBJECTS.changed:
+            return MISSING
+        OBJECTS.trusted.add(name)
+    value = present_value(thing, name)
+    return class_attribute(type(thing), name) if value is MISSING else value
+
+
+def unseen_attribute(thing: Any, name: str) -> object:
+    """An attribute of which it is not seen who reads it: no code that is seen stores one of this
+    name, unless it is a method or property of the class."""
+    if type(thing) is type:
+        return class_attribute(thing, name)
+    if type(thing) is ModuleType:
+        return vars(thing).get(name, MISSING)
+    if not is_pythons_own(type(thing).__getattribute__):
         return MISSING
-    OBJECTS.trusted.add(name)
-    return cell.value
+    value = present_value(thing, name)
+    return class_attribute(type(thing), name) if value is MISSING else value

@@ -39,6 +39,7 @@ from mazurka.program.containers import (
     truth,
     unpack,
 )
+from mazurka.program.faint import can_sleep, drawing, drawn
 from mazurka.program.fields import (
     closure_cell,
     delete_attribute,
@@ -107,6 +108,9 @@ HOOKS: Final[dict[str, Callable[..., object]]] = {
     "called": called,
     "same_constants": same_constants,
     "would_raise": would_raise,
+    "can_sleep": can_sleep,
+    "drawing": drawing,
+    "drawn": drawn,
     "iterate_in_loop": iterate_in_loop,
     "match_class": match_class,
     "match_keys": match_keys,

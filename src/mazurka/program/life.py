@@ -44,6 +44,7 @@ class Belongings:
         self.hashes = 0
         self.readings = 0  # of clocks
         self.unseeded = 0
+        self.draws = 0  # of random numbers
         self.random: Random | None = None
         self.locals: Locals | None = None
         self.event_loop: Any = None  # of asyncio

@@ -30,6 +30,7 @@ from mazurka.core.operation import (
     WRITE,
 )
 from mazurka.program.containers import iterate
+from mazurka.program.faint import are_counters, are_standard
 from mazurka.program.objects import ATOMS, MISSING, OBJECTS, is_machinery, shape_of
 from mazurka.program.runtime import IN_A_CIRCLE, RUNTIME
 from mazurka.program.source import callers_frame
@@ -92,6 +93,8 @@ class Loop:
         self.file = file
         self.line = line
         self.names = names  # the variables that rounds assign, and later ones may use
+        self.counters: tuple[str, ...] = ()  # more of these, which are faint
+        self.calls: tuple[str, ...] = ()  # if the functions are standard that are called for them
         self.sort = sort
         self.rounds = 0
         self.visits: list[Visit] = []  # the latest ones
@@ -114,25 +117,20 @@ def values_of(names: tuple[str, ...]) -> list[object]:
     return [frame.f_locals.get(name, MISSING) for name in names]
 
 
-def variables_of(names: tuple[str, ...]) -> dict[str, object]:
-    """The same, by name, and global ones that nobody changes; those without a value are left
-    out."""
-    if not names:
-        return {}
-    frame: Any = callers_frame()
-    found: dict[str, object] = {}
-    for variables in (frame.f_globals, frame.f_locals):
-        for name in names:
-            if name in variables:
-                found[name] = variables[name]
-    return found
-
-
 # What rewritten code calls
 
 
-def enter_loop(line: int, names: tuple[str, ...], sort: int) -> Loop:
-    return Loop(line, names, sort, callers_frame().f_code.co_filename)
+def enter_loop(
+    line: int,
+    names: tuple[str, ...],
+    sort: int,
+    counters: tuple[str, ...] = (),
+    calls: tuple[str, ...] = (),
+) -> Loop:
+    loop = Loop(line, names, sort, callers_frame().f_code.co_filename)
+    loop.counters = counters
+    loop.calls = calls
+    return loop
 
 
 def again(loop: Loop) -> bool:
@@ -143,7 +141,7 @@ def again(loop: Loop) -> bool:
     if loop.begin < 0:
         loop.begin_round(thread)
     elif loop.begin == thread.latest:
-        if not loop.names and is_endless(thread, loop):
+        if not loop.names and not loop.counters and is_endless(thread, loop):
             cut(thread, loop)
     else:
         if is_cut(loop) and is_pure(thread, loop):
@@ -222,8 +220,15 @@ def is_pure(thread: Thread, loop: Loop) -> bool:
         thread.changes == visit.changes
         and leaves_no_trace(thread, visit.position)
         and are_same(visit.values, values_of(loop.names))
+        and (not loop.counters or are_faint(loop))
         and time_does_not_matter(thread, visit)
     )
+
+
+def are_faint(loop: Loop) -> bool:
+    """Whether the counters of a loop are of no consequence."""
+    values = [value for value in values_of(loop.counters) if value is not MISSING]
+    return are_counters(values) and are_standard(loop.calls)
 
 
 def time_does_not_matter(thread: Thread, visit: Visit) -> bool:

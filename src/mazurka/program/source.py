@@ -9,7 +9,7 @@ import sys
 import threading
 from concurrent import futures
 from types import CodeType, FrameType, TracebackType
-from typing import Final, cast
+from typing import Any, Final, cast
 
 PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 # Frames of these are not where a step happens, for users: it is the line that called them.
@@ -45,6 +45,20 @@ def callers_frame() -> FrameType:
         frame = frame.f_back
     assert frame is not None
     return frame
+
+
+def variables_of(names: tuple[str, ...]) -> dict[str, object]:
+    """Variables of the function that is running, and global ones, by name; those without a value
+    are left out."""
+    if not names:
+        return {}
+    frame: Any = callers_frame()  # of which local variables are no dict from Python 3.13 on
+    found: dict[str, object] = {}
+    for variables in (frame.f_globals, frame.f_locals):
+        for name in names:
+            if name in variables:
+                found[name] = variables[name]
+    return found
 
 
 def users_frame(frame: FrameType | None) -> FrameType | None:

@@ -19,7 +19,7 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Protocol
 
-from mazurka.program.awaits import ARE_CONSTANT, AT_HEAD, CONSTANT, MODEL, RAISES, RETURNS
+from mazurka.program.awaits import ARE_CONSTANT, AT_HEAD, CALL, CONSTANT, MODEL, RAISES, RETURNS
 from mazurka.rewriting.conditions import (
     FALSE,
     TRUE,
@@ -31,7 +31,9 @@ from mazurka.rewriting.conditions import (
     surely,
     surely_not,
 )
-from mazurka.rewriting.loops import does_nothing, is_sleep, may_suspend
+from mazurka.rewriting.faint import called_in, time_slept, used_in
+from mazurka.rewriting.liveness import assigned_names
+from mazurka.rewriting.loops import may_suspend
 from mazurka.rewriting.nodes import ADDED, constant, hook, is_display_of_literals, load
 from mazurka.rewriting.scopes import FunctionNode
 
@@ -80,6 +82,9 @@ class Names(Protocol):
 
     def is_builtin(self, node: ast.expr, names: Set[str]) -> bool:
         """Whether an expression is one of some builtins, under its own name."""
+
+    def is_faint(self, node: ast.stmt) -> bool:
+        """Whether a statement is of no consequence but for how long it takes."""
 
 
 @dataclass(frozen=True)
@@ -215,7 +220,7 @@ class ForwardConditions:
     def operations_in(self, node: ast.expr) -> Iterator[ast.expr]:
         for part in ast.walk(node):
             if isinstance(part, ast.Call):
-                if not is_sleep(part) and evaluates_plainly(part) and self.may_wait(part):
+                if time_slept(part) is None and evaluates_plainly(part) and self.may_wait(part):
                     yield part
             elif isinstance(part, ast.Subscript):
                 if not isinstance(part.slice, ast.Slice):
@@ -258,15 +263,37 @@ class ForwardConditions:
         node, following = blocks[0][0], (blocks[0][1:], *blocks[1:])
         if isinstance(node, ast.Continue):
             return self.after((), values)
-        if does_nothing(node):
-            self.takes_time = self.takes_time or isinstance(node, ast.Expr)
-            return self.after(following, values)
+        if self.known.is_faint(node) or (
+            isinstance(node, ast.Expr) and time_slept(node.value) is not None
+        ):
+            return self.after_sleep(node, following, values)
         if isinstance(node, ast.If):
             if_true, if_false = (node.body, *following), (node.orelse, *following)
             return self.after_test(node.test, if_true, if_false, values)
         if isinstance(node, ast.Try) and not node.finalbody:
             return self.after((node.body, node.orelse, *following), values)
         return self.after_statement(node, following, values)
+
+    def after_sleep(self, node: ast.stmt, following: Blocks, values: Values) -> ast.expr:
+        """The condition before a statement that is faint, or sleeps for some other time: it must
+        not fail."""
+        values = dict(values)
+        try:
+            if self.known.is_faint(node):
+                numbers = [self.variable(load(name), values) for name in used_in(node)]
+            else:
+                assert isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+                numbers = [self.value(node.value.args[0], values)]
+            numbers = [certain(number) for number in numbers]
+        except Visible:
+            return FALSE
+        for path in called_in(node):
+            self.names.add(CALL + path)
+            self.takes_time = True
+        for name in assigned_names(node):
+            values[name] = ast.Constant(0)  # or whatever number: nobody looks at it
+        condition = self.after(following, values)
+        return both(hook("can_sleep", *numbers), condition) if numbers else condition
 
     def after_statement(self, node: ast.stmt, following: Blocks, values: Values) -> ast.expr:
         values = dict(values)
@@ -427,9 +454,12 @@ class ForwardConditions:
 
 
 class LoopConditions(ForwardConditions):
-    def __init__(self, loop: ast.While, changed: Sequence[str], names: Names) -> None:
+    def __init__(
+        self, loop: ast.While, changed: Sequence[str], counters: Sequence[str], names: Names
+    ) -> None:
         super().__init__(names)
         self.changed = set(changed)  # variables that must be as they were at the head
+        self.counters = set(counters)  # and those that must be numbers
         self.branch(loop.test, (loop.body,), None)
         self.block(loop.body, ())
 
@@ -441,6 +471,10 @@ class LoopConditions(ForwardConditions):
                 return FALSE
             at_head = self.variable_called(AT_HEAD + name)
             condition = both(condition, hook("same_constants", values[name], at_head))
+        for name in sorted(self.counters & values.keys()):
+            if not is_known(values[name]):
+                return FALSE
+            condition = both(condition, hook("can_sleep", values[name]))
         return condition
 
     def at_return(self, value: ast.expr) -> ast.expr:

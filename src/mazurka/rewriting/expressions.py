@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 from mazurka.rewriting.awaits import Condition, ForwardConditions, FunctionConditions
+from mazurka.rewriting.faint import is_draw
+from mazurka.rewriting.liveness import Liveness
 from mazurka.rewriting.nodes import (
     ADDED,
     BINARY,
@@ -56,6 +58,8 @@ class ExpressionRewriter(ast.NodeTransformer):
         self.cells: set[str] = set()  # the closure variables whose cells the function needs
         self.in_iterable = 0  # the iterables of comprehensions around: no walrus is allowed there
         self.temporaries = 0
+        self.liveness: Liveness | None = None  # of the variables of the function
+        self.in_faint = False  # whether the statement is faint
         # Operations with which a loop may be waiting: the loop, and when it goes on to do so.
         self.awaited: dict[ast.expr, tuple[ast.expr, Condition]] = {}
         self.awaited_tests: dict[ast.expr, tuple[ast.expr, Condition]] = {}  # whether it is true
@@ -124,6 +128,10 @@ class ExpressionRewriter(ast.NodeTransformer):
             and self.scope.owner(name) is not None
             and not self.is_shared(name)
         )
+
+    def is_faint(self, node: ast.stmt) -> bool:
+        """Whether a statement is of no consequence but for how long it takes."""
+        return self.liveness is not None and self.liveness.is_faint(node)
 
     def wait_with(self, conditions: ForwardConditions, place: str) -> None:
         """Let the operations of a loop or function wait; a variable has the loop, or the call."""
@@ -204,6 +212,8 @@ class ExpressionRewriter(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.expr:
         if self.is_builtin(node.func, {"locals"}) and self.scope.kind is not Kind.CLASS:
             return at(node, function("without_added", node))
+        if self.in_faint and is_draw(node):
+            return self.drawn(node)
         visit = self.condition if self.is_builtin(node.func, {"bool"}) else self.visit
         if node in self.awaited:
             if self.is_builtin(node.func, {"len"}):
@@ -215,6 +225,14 @@ class ExpressionRewriter(ast.NodeTransformer):
         node.args = [visit(argument) for argument in node.args]
         node.keywords = [self.visit(keyword) for keyword in node.keywords]
         return node
+
+    def drawn(self, node: ast.Call) -> ast.expr:
+        """A random number that is drawn for the sake of sleeping."""
+        assert self.liveness is not None
+        self.in_faint = False
+        call = self.visit(node)
+        self.in_faint = True
+        return at(node, hook("drawn", hook("drawing"), constant(self.liveness.calls), call))
 
     def awaited_function(self, node: ast.Call) -> ast.expr:
         """The function of a call that may wait."""

@@ -9,9 +9,9 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from mazurka.rewriting.faint import Names, called_in, faint_names, is_faint
 from mazurka.rewriting.scopes import FunctionNode, bound_name
 
-Names = frozenset[str]
 NO_NAMES: Names = frozenset()
 
 # Calls of these may use any variable.
@@ -38,14 +38,23 @@ class Liveness:
         self.everything = any(
             isinstance(part, ast.Name) and part.id in LOOKING_AROUND for part in ast.walk(node)
         )
+        assigned = [name for statement in node.body for name in assigned_names(statement)]
+        self.faint = NO_NAMES if self.everything else faint_names(node.body, frozenset(assigned))
+        self.calls = tuple(sorted(set(self.calls_in(node))))  # for the sake of faint variables
         self.block(node.body, NO_NAMES, Targets())
 
-    def assigned_and_live(self, loop: ast.While) -> tuple[str, ...]:
+    def calls_in(self, node: FunctionNode) -> Iterator[str]:
+        for part in ast.walk(node):
+            if isinstance(part, ast.stmt) and self.is_faint(part):
+                yield from called_in(part)
+
+    def is_faint(self, node: ast.stmt) -> bool:
+        return is_faint(node, self.faint)
+
+    def assigned_and_live(self, loop: ast.While) -> set[str]:
         """The variables that rounds of a loop assign, and later ones or what follows may use."""
         assigned = set(assigned_names(loop))
-        if not self.everything:
-            assigned &= self.at_head[loop]
-        return tuple(sorted(assigned))
+        return assigned if self.everything else assigned & self.at_head[loop]
 
     def block(self, statements: Iterable[ast.stmt], after: Names, targets: Targets) -> Names:
         """The variables that are live before some statements, from those that are live after."""

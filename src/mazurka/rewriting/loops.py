@@ -3,6 +3,7 @@
 import ast
 
 from mazurka.program.loops import ANY_LOOP, POLLS, SUSPENDS
+from mazurka.rewriting.faint import time_slept
 from mazurka.rewriting.liveness import FUNCTIONS
 
 SUSPENDING = ast.Await | ast.Yield | ast.YieldFrom | ast.AsyncFor | ast.AsyncWith
@@ -49,14 +50,4 @@ def does_nothing(statement: ast.stmt) -> bool:
     if not isinstance(statement, ast.Expr):
         return False
     value = statement.value
-    return isinstance(value, ast.Constant) or is_sleep(value)
-
-
-def is_sleep(node: ast.expr) -> bool:
-    return (
-        isinstance(node, ast.Call)
-        and ast.unparse(node.func) in ("time.sleep", "sleep")
-        and len(node.args) == 1
-        and isinstance(node.args[0], ast.Constant)
-        and not node.keywords
-    )
+    return isinstance(value, ast.Constant) or isinstance(time_slept(value), ast.Constant)

@@ -38,12 +38,12 @@ from mazurka.rewriting.scopes import FunctionNode, bound_name
 class Rewriter(ExpressionRewriter):
     """Changes the functions of a tree."""
 
-    liveness: Liveness | None = None  # of the function that is being changed
-
     def block(self, statements: Iterable[ast.stmt]) -> list[ast.stmt]:
         new: list[ast.stmt] = []
         for statement in statements:
+            self.in_faint = self.is_faint(statement)
             changed = self.visit(statement)
+            self.in_faint = False
             if isinstance(changed, list):
                 new.extend(changed)
             else:
@@ -66,15 +66,22 @@ class Rewriter(ExpressionRewriter):
         """`while test` becomes `while again(loop) and test`."""
         if self.liveness is None or not self.has_temporaries():
             return [self.visit_If(node)]  # type: ignore[arg-type]
-        names = tuple(map(self.scope.mangled, self.liveness.assigned_and_live(node)))
+        live = self.liveness.assigned_and_live(node)
+        names = self.mangled(live - self.liveness.faint)
+        counters = self.mangled(live & self.liveness.faint)
         loop = self.temporary()
-        self.wait_with(LoopConditions(node, names, self), loop)
-        facts = [constant(fact) for fact in (node.lineno, names, sort_of(node))]
-        entry = at(node, assign(loop, hook("enter_loop", *facts)))
+        self.wait_with(LoopConditions(node, names, counters, self), loop)
+        facts: list[object] = [node.lineno, names, sort_of(node)]
+        if counters:
+            facts += [counters, self.liveness.calls]
+        entry = at(node, assign(loop, hook("enter_loop", *map(constant, facts))))
         test = self.condition(node.test)
         node.test = at(test, ast.BoolOp(ast.And(), [hook("again", load(loop)), test]))
         node.body, node.orelse = self.block(node.body), self.block(node.orelse)
         return [entry, node]
+
+    def mangled(self, names: Iterable[str]) -> tuple[str, ...]:
+        return tuple(map(self.scope.mangled, sorted(names)))
 
     def visit_Assert(self, node: ast.Assert) -> ast.stmt:
         node.test = self.condition(node.test)

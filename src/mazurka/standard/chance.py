@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+from mazurka.program.faint import STANDARD
 from mazurka.program.life import in_execution, own
 from mazurka.program.runtime import RUNTIME
 from mazurka.standard.steering import Patch
@@ -18,6 +19,7 @@ def stream() -> random.Random:
     """The stream of the running thread."""
     RUNTIME.note_change()
     belongings = own()
+    belongings.draws += 1
     if belongings.random is None:
         belongings.random = random.Random(seed_for("stream"))
     return belongings.random
@@ -60,8 +62,12 @@ def functions_of_random() -> list[Patch]:
     ]
 
 
+FUNCTIONS = functions_of_random()
+for _, name, function in FUNCTIONS:
+    STANDARD[f"random.{name}"] = (function,)
+
 PATCHES = [
-    *functions_of_random(),
+    *FUNCTIONS,
     Patch(random.Random, "seed", seed),
     Patch(random, "_urandom", urandom),
     Patch(os, "urandom", urandom),

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from mazurka.program.faint import STANDARD
 from mazurka.program.life import in_execution, own
 from mazurka.program.loops import note_clock
 from mazurka.program.runtime import RUNTIME
@@ -62,6 +63,7 @@ def sleep(seconds: float, /) -> None:
 
 
 original_sleep = time.sleep
+STANDARD["time.sleep"] = sleep, original_sleep
 real_perf_counter = time.perf_counter  # for our own use
 
 
