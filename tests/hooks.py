@@ -54,8 +54,23 @@ def delete_global(cell: GlobalCell) -> None:
 
 
 @hidden
-def enter_loop(line: int, names: tuple[str, ...], sort: int) -> None:
+def enter_loop(*facts: object) -> None:
     return None
+
+
+@hidden
+def may_be_waiting(*facts: object) -> None:
+    return None
+
+
+@hidden
+def drawing() -> None:
+    return None
+
+
+@hidden
+def drawn(before: None, calls: tuple[str, ...], number: Any) -> Any:
+    return number
 
 
 def awaited(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -63,7 +78,7 @@ def awaited(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @hidden
     def call(*arguments: Any) -> Any:
-        return function(*arguments[:-4])
+        return function(*arguments[:-1])
 
     return call
 
@@ -151,9 +166,13 @@ PLAIN: dict[str, Callable[..., Any]] = {
     "awaited_contains": awaited(contains),
     "awaited_length": awaited(len),
     "awaited_truth": awaited(bool),
+    "may_be_waiting": may_be_waiting,
     "called": called,
-    "same_constants": operator.eq,  # these two are part of conditions, which nobody asks for here
+    "same_constants": operator.eq,  # these are part of conditions, which nobody asks for here
     "would_raise": contains,
+    "can_sleep": same,
+    "drawing": drawing,
+    "drawn": drawn,
     "unpack": same,
     "contains": contains,
     "compare": apply,
@@ -182,7 +201,7 @@ AT_ONCE = {
     "awaited_length": "callee",
     "awaited_truth": "truth",
 }
-UNRECORDED = ("global_cell", "called")
+UNRECORDED = ("global_cell", "called", "may_be_waiting", "drawing", "drawn")
 
 
 class Recorder:

@@ -1,8 +1,6 @@
 """Operations of rewritten code that a loop may be waiting with: hooks that make them wait.
 
-Each does what the hook of the same operation does that never waits. What it is told besides is the
-loop, or the call of a function that a loop has made; with which values the round will be in vain;
-which variables that depends on; and whether time passes in such a round.
+Each does what the hook of the same operation does that never waits.
 """
 
 from collections import defaultdict
@@ -16,9 +14,8 @@ from mazurka.program.awaits import (
     ITEM_OR_DEFAULT,
     LENGTH_OF,
     TRUTH,
-    Condition,
-    Place,
     Sought,
+    Waiting,
     awaiting,
     awaiting_call,
     until_for,
@@ -53,8 +50,9 @@ from mazurka.program.runtime import RUNTIME
 MODELS: Final = ("mazurka.program.atomic", "mazurka.program.sync", "threading", "queue", "_thread")
 
 
-def may_wait(place: Place | None) -> bool:
-    return place is not None and not RUNTIME.is_elsewhere() and RUNTIME.watcher is None
+def are_steps() -> bool:
+    """Whether accesses to ordinary objects are steps, which can wait."""
+    return RUNTIME.watcher is None
 
 
 # Variables
@@ -63,18 +61,15 @@ def may_wait(place: Place | None) -> bool:
 def awaited_attribute(
     thing: object,
     name: str,
-    place: Place | None,
-    condition: Condition,
-    names: tuple[str, ...],
-    takes_time: bool,
+    waiting: Waiting | None,
 ) -> object:
     """The value of an attribute, once it is one with which the round is not in vain."""
-    if may_wait(place):
+    if waiting is not None and are_steps():
         way = way_to(type(thing), name)
         is_variable = is_single(thing, name, way)
         code = None if is_variable or way != NATIVE else code_of_property(type(thing), name)
         if is_variable or code is not None:
-            until = until_for(place, condition, names, "", takes_time)
+            until = until_for(waiting, "")
             if until is not None and code is not None:
                 return awaiting_call(until, code, load_attribute, thing, name)
             if until is not None:
@@ -101,13 +96,10 @@ def code_of_property(kind: type, name: str) -> CodeType | None:
 
 def awaited_global(
     variable: GlobalVariable,
-    place: Place | None,
-    condition: Condition,
-    names: tuple[str, ...],
-    takes_time: bool,
+    waiting: Waiting | None,
 ) -> object:
-    if may_wait(place):
-        until = until_for(place, condition, names, "", takes_time)
+    if waiting is not None and are_steps():
+        until = until_for(waiting, "")
         if until is not None:
             return awaiting(until, load_global, variable)
     return load_global(variable)
@@ -115,13 +107,10 @@ def awaited_global(
 
 def awaited_closure(
     variable: ClosureVariable,
-    place: Place | None,
-    condition: Condition,
-    names: tuple[str, ...],
-    takes_time: bool,
+    waiting: Waiting | None,
 ) -> object:
-    if may_wait(place):
-        until = until_for(place, condition, names, "", takes_time)
+    if waiting is not None and are_steps():
+        until = until_for(waiting, "")
         if until is not None:
             return awaiting(until, load_closure, variable)
     return load_closure(variable)
@@ -144,14 +133,11 @@ def is_shared_container(container: object, name: str, key: object) -> bool:
 def awaited_item(
     container: Any,
     key: object,
-    place: Place | None,
-    condition: Condition,
-    names: tuple[str, ...],
-    takes_time: bool,
+    waiting: Waiting | None,
 ) -> object:
-    if may_wait(place) and is_shared_container(container, "__getitem__", key):
+    if waiting is not None and are_steps() and is_shared_container(container, "__getitem__", key):
         sought = Sought(ITEM, key, None)
-        until = until_for(place, condition, names, "", takes_time, sought)
+        until = until_for(waiting, "", sought)
         if until is not None:
             return awaiting(until, load_item, container, key)
     return load_item(container, key)
@@ -160,16 +146,13 @@ def awaited_item(
 def awaited_contains(
     item: object,
     container: Any,
-    place: Place | None,
-    condition: Condition,
-    names: tuple[str, ...],
-    takes_time: bool,
+    waiting: Waiting | None,
 ) -> bool:
-    if may_wait(place) and is_shared_container(container, "__contains__", item):
+    if waiting is not None and are_steps() and is_shared_container(container, "__contains__", item):
         shape = shape_of(type(container))
         if shape == KEYED or shape == ELEMENTS:
             sought = Sought(CONTAINS, item, None)
-            until = until_for(place, condition, names, "", takes_time, sought)
+            until = until_for(waiting, "", sought)
             if until is not None:
                 return bool(awaiting(until, contains, item, container))
     return contains(item, container)
@@ -177,14 +160,11 @@ def awaited_contains(
 
 def awaited_length(
     container: Any,
-    place: Place | None,
-    condition: Condition,
-    names: tuple[str, ...],
-    takes_time: bool,
+    waiting: Waiting | None,
 ) -> object:
-    if may_wait(place) and is_shared_container(container, "__len__", None):
+    if waiting is not None and are_steps() and is_shared_container(container, "__len__", None):
         sought = Sought(LENGTH_OF, None, None)
-        until = until_for(place, condition, names, "", takes_time, sought)
+        until = until_for(waiting, "", sought)
         if until is not None:
             return awaiting(until, length, container)
     return length(container)
@@ -192,17 +172,14 @@ def awaited_length(
 
 def awaited_truth(
     value: Any,
-    place: Place | None,
-    condition: Condition,
-    names: tuple[str, ...],
-    takes_time: bool,
+    waiting: Waiting | None,
 ) -> bool:
     """Whether a value is true: for a container, whether there is something in it."""
-    if type(value) not in ATOMS and may_wait(place):
+    if type(value) not in ATOMS and waiting is not None and are_steps():
         is_plain = not is_own(type(value), "__bool__")
         if is_plain and is_shared_container(value, "__len__", None):
             sought = Sought(TRUTH, None, None)
-            until = until_for(place, condition, names, "", takes_time, sought)
+            until = until_for(waiting, "", sought)
             if until is not None:
                 return bool(awaiting(until, truth, value))
     return truth(value)
@@ -214,37 +191,31 @@ def awaited_truth(
 def awaited_method(
     thing: Any,
     name: str,
-    place: Place | None,
-    condition: Condition,
-    names: tuple[str, ...],
-    takes_time: bool,
+    waiting: Waiting | None,
 ) -> Any:
     """What `thing.name` is to be called as: what it gives may be what the loop waits for."""
     called = method(thing, name)
-    if place is None or RUNTIME.is_elsewhere():
+    if waiting is None:
         return called
     if type(thing).__module__ in MODELS:
-        until = until_for(place, condition, names, name, takes_time)
+        until = until_for(waiting, name)
         return called if until is None else partial(awaiting, until, called)
-    if name == "get" and may_wait(place) and is_shared_container(thing, "get", None):
-        return partial(awaited_get, thing, called, place, condition, names, takes_time)
-    return awaited_function(called, place, condition, names, takes_time)
+    if name == "get" and are_steps() and is_shared_container(thing, "get", None):
+        return partial(awaited_get, thing, called, waiting)
+    return awaited_function(called, waiting)
 
 
 def awaited_get(
     container: Any,
     called: Any,
-    place: Place,
-    condition: Condition,
-    names: tuple[str, ...],
-    takes_time: bool,
+    waiting: Waiting,
     key: object,
     default: object = None,
 ) -> object:
     """`get` of a dict."""
     if is_constant(key) and shape_of(type(container)) == KEYED:
         sought = Sought(ITEM_OR_DEFAULT, key, default)
-        until = until_for(place, condition, names, "", takes_time, sought)
+        until = until_for(waiting, "", sought)
         if until is not None:
             return awaiting(until, called, key, default)
     return called(key, default)
@@ -252,28 +223,22 @@ def awaited_get(
 
 def awaited_callee(
     function: Any,
-    place: Place | None,
-    condition: Condition,
-    names: tuple[str, ...],
-    takes_time: bool,
+    waiting: Waiting | None,
 ) -> Any:
     called = callee(function)
-    if place is None or RUNTIME.is_elsewhere():
+    if waiting is None:
         return called
-    return awaited_function(called, place, condition, names, takes_time)
+    return awaited_function(called, waiting)
 
 
 def awaited_function(
     called: Any,
-    place: Place,
-    condition: Condition,
-    names: tuple[str, ...],
-    takes_time: bool,
+    waiting: Waiting,
 ) -> Any:
     """A function of the user's, some operation of which may wait for what makes it give another
     value."""
     inner = called.__func__ if type(called) is MethodType else called
     if type(inner) is not FunctionType:
         return called
-    until = until_for(place, condition, names, "", takes_time)
+    until = until_for(waiting, "")
     return called if until is None else partial(awaiting_call, until, inner.__code__, called)

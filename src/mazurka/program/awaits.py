@@ -303,36 +303,41 @@ class Calling:
 Place = Loop | Calling
 
 
-def until_for(
-    place: Place | None,
-    condition: Condition,
-    names: tuple[str, ...],
-    method: str,
-    takes_time: bool,
-    sought: Sought | None = None,
-) -> Unless | None:
-    """What an operation in a loop, or in a function that a loop calls, is to wait for; None if the
-    round has had effects already, or if what the condition depends on may change."""
+class Waiting:
+    """Where rewritten code may be waiting with an operation, and for what."""
+
+    def __init__(
+        self, place: Place, condition: Condition, names: tuple[str, ...], takes_time: bool
+    ) -> None:
+        self.place = place  # the loop, or the call of a function that a loop has made
+        self.condition = condition  # with which values the round will be in vain
+        self.names = names  # the variables that this depends on
+        self.takes_time = takes_time  # whether time passes in such a round
+
+
+def until_for(waiting: Waiting, method: str, sought: Sought | None = None) -> Unless | None:
+    """What an operation is to wait for; None if the round has had effects already, or if what the
+    condition depends on may change."""
     thread = RUNTIME.current
     if thread is None or not SETTINGS.awaits or not SETTINGS.purity:
         return None
+    place = waiting.place
     if isinstance(place, Calling):
         loop = cast(Loop, place.until.loop)
         if not place.until.is_still_pure(thread):
             return None
     else:
-        assert place is not None
         loop = place
         if loop.sort == SUSPENDS or loop.begin < 0 or not is_pure(thread, loop):
             return None
-    if takes_time and not ignores_time(thread):
+    if waiting.takes_time and not ignores_time(thread):
         return None
-    variables = variables_at(loop, names)
+    variables = variables_at(loop, waiting.names)
     if not all(is_constant(value) and value is not MISSING for value in variables.values()):
         return None
     if isinstance(place, Calling):
         variables[RETURNS] = place.until.is_pure_if_returned
-    return Unless(thread, loop, condition, variables, method, sought)
+    return Unless(thread, loop, waiting.condition, variables, method, sought)
 
 
 def variables_at(loop: Loop, names: tuple[str, ...]) -> dict[str, Any]:
@@ -387,6 +392,15 @@ def awaiting_call(
 
 
 # What rewritten code calls
+
+
+def may_be_waiting(
+    place: Place | None, condition: Condition, names: tuple[str, ...], takes_time: bool
+) -> Waiting | None:
+    """What is told to the hook of an operation; None if no loop is waiting."""
+    if place is None or RUNTIME.is_elsewhere():
+        return None
+    return Waiting(place, condition, names, takes_time)
 
 
 def called() -> Calling | None:

@@ -16,6 +16,7 @@ from mazurka.program.awaited import (
 )
 from mazurka.program.awaits import (
     called,
+    may_be_waiting,
     same_constants,
     would_raise,
 )
@@ -105,6 +106,7 @@ HOOKS: Final[dict[str, Callable[..., object]]] = {
     "awaited_length": awaited_length,
     "awaited_truth": awaited_truth,
     "awaited_callee": awaited_callee,
+    "may_be_waiting": may_be_waiting,
     "called": called,
     "same_constants": same_constants,
     "would_raise": would_raise,

@@ -140,9 +140,9 @@ class ExpressionRewriter(ast.NodeTransformer):
         for tested, condition in conditions.of_tests.items():
             self.awaited_tests[tested] = load(place), condition
 
-    def waiting_for(self, node: ast.expr) -> list[ast.expr]:
+    def waiting_for(self, node: ast.expr) -> ast.expr:
         """What a hook needs to know to wait with an operation."""
-        return facts_of(*self.awaited[node])
+        return waiting(*self.awaited[node])
 
     def closure_cell(self, name: str) -> ast.expr:
         if self.scope.host().kind is Kind.FUNCTION:
@@ -166,7 +166,7 @@ class ExpressionRewriter(ast.NodeTransformer):
             return node
         kind, cell = variable
         if node in self.awaited:
-            return at(node, hook("awaited_" + kind, cell, *self.waiting_for(node)))
+            return at(node, hook("awaited_" + kind, cell, self.waiting_for(node)))
         return at(node, hook("load_" + kind, cell))
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
@@ -187,7 +187,7 @@ class ExpressionRewriter(ast.NodeTransformer):
             return node
         if node in self.awaited:
             waiting = self.waiting_for(node)
-            return at(node, hook("awaited_attribute", node.value, self.attribute(node), *waiting))
+            return at(node, hook("awaited_attribute", node.value, self.attribute(node), waiting))
         return at(node, hook("load_attribute", node.value, self.attribute(node)))
 
     def attribute(self, node: ast.Attribute) -> ast.expr:
@@ -199,7 +199,7 @@ class ExpressionRewriter(ast.NodeTransformer):
         if not isinstance(node.ctx, ast.Load):
             return node
         if node in self.awaited:
-            return at(node, hook("awaited_item", node.value, node.slice, *self.waiting_for(node)))
+            return at(node, hook("awaited_item", node.value, node.slice, self.waiting_for(node)))
         return at(node, hook("load_item", node.value, node.slice))
 
     def visit_Slice(self, node: ast.Slice) -> ast.expr:
@@ -218,7 +218,7 @@ class ExpressionRewriter(ast.NodeTransformer):
         if node in self.awaited:
             if self.is_builtin(node.func, {"len"}):
                 waiting = self.waiting_for(node)
-                return at(node, hook("awaited_length", self.visit(node.args[0]), *waiting))
+                return at(node, hook("awaited_length", self.visit(node.args[0]), waiting))
             node.func = self.awaited_function(node)
         else:
             node.func = self.called_on_generator(node) or self.called(node.func)
@@ -240,8 +240,8 @@ class ExpressionRewriter(ast.NodeTransformer):
         function = node.func
         if isinstance(function, ast.Attribute):
             owner, name = self.visit(function.value), self.attribute(function)
-            return at(function, hook("awaited_method", owner, name, *waiting))
-        return at(function, hook("awaited_callee", self.visit(function), *waiting))
+            return at(function, hook("awaited_method", owner, name, waiting))
+        return at(function, hook("awaited_callee", self.visit(function), waiting))
 
     def called(self, node: ast.expr) -> ast.expr:
         """The function of a call."""
@@ -326,7 +326,7 @@ class ExpressionRewriter(ast.NodeTransformer):
         if len(plain) == 1:
             left, right = self.visit(node.left), self.visit(operands[1])
             if node in self.awaited:
-                found = at(node, hook("awaited_contains", left, right, *self.waiting_for(node)))
+                found = at(node, hook("awaited_contains", left, right, self.waiting_for(node)))
                 is_in = isinstance(node.ops[0], ast.In)
                 return found if is_in else at(node, ast.UnaryOp(ast.Not(), found))
             return at(node, compare(left, node.ops[0], right))
@@ -394,8 +394,7 @@ class ExpressionRewriter(ast.NodeTransformer):
         plain = self.is_boolean(node) or isinstance(node, ast.Starred)
         new: ast.expr = self.visit(node)
         if node in self.awaited_tests:
-            waiting = facts_of(*self.awaited_tests[node])
-            return at(node, hook("awaited_truth", new, *waiting))
+            return at(node, hook("awaited_truth", new, waiting(*self.awaited_tests[node])))
         return new if plain else at(node, hook("truth", new))
 
     def is_boolean(self, node: ast.expr) -> bool:
@@ -529,7 +528,7 @@ class ExpressionRewriter(ast.NodeTransformer):
         return at(target, hook("store_item", *parts, value))
 
 
-def facts_of(place: ast.expr, condition: Condition) -> list[ast.expr]:
+def waiting(place: ast.expr, condition: Condition) -> ast.expr:
     """What a hook is told that may wait: where, and for what."""
     facts = [constant(condition.names), constant(condition.takes_time)]
-    return [place, condition.function(), *facts]
+    return hook("may_be_waiting", place, condition.function(), *facts)
