@@ -21,14 +21,7 @@ from mazurka.program.awaits import (
     until_for,
 )
 from mazurka.program.calls import callee, method
-from mazurka.program.containers import (
-    contains,
-    is_modelled,
-    is_own,
-    length,
-    load_item,
-    truth,
-)
+from mazurka.program.containers import contains, is_modelled, is_own, length, load_item, truth
 from mazurka.program.fields import (
     FIELD,
     NATIVE,
@@ -58,11 +51,7 @@ def are_steps() -> bool:
 # Variables
 
 
-def awaited_attribute(
-    thing: object,
-    name: str,
-    waiting: Waiting | None,
-) -> object:
+def awaited_attribute(thing: object, name: str, waiting: Waiting | None) -> object:
     """The value of an attribute, once it is one with which the round is not in vain."""
     if waiting is not None and are_steps():
         way = way_to(type(thing), name)
@@ -94,10 +83,7 @@ def code_of_property(kind: type, name: str) -> CodeType | None:
     return code
 
 
-def awaited_global(
-    variable: GlobalVariable,
-    waiting: Waiting | None,
-) -> object:
+def awaited_global(variable: GlobalVariable, waiting: Waiting | None) -> object:
     if waiting is not None and are_steps():
         until = until_for(waiting, "")
         if until is not None:
@@ -105,10 +91,7 @@ def awaited_global(
     return load_global(variable)
 
 
-def awaited_closure(
-    variable: ClosureVariable,
-    waiting: Waiting | None,
-) -> object:
+def awaited_closure(variable: ClosureVariable, waiting: Waiting | None) -> object:
     if waiting is not None and are_steps():
         until = until_for(waiting, "")
         if until is not None:
@@ -130,11 +113,7 @@ def is_shared_container(container: object, name: str, key: object) -> bool:
     )
 
 
-def awaited_item(
-    container: Any,
-    key: object,
-    waiting: Waiting | None,
-) -> object:
+def awaited_item(container: Any, key: object, waiting: Waiting | None) -> object:
     if waiting is not None and are_steps() and is_shared_container(container, "__getitem__", key):
         sought = Sought(ITEM, key, None)
         until = until_for(waiting, "", sought)
@@ -143,11 +122,7 @@ def awaited_item(
     return load_item(container, key)
 
 
-def awaited_contains(
-    item: object,
-    container: Any,
-    waiting: Waiting | None,
-) -> bool:
+def awaited_contains(item: object, container: Any, waiting: Waiting | None) -> bool:
     if waiting is not None and are_steps() and is_shared_container(container, "__contains__", item):
         shape = shape_of(type(container))
         if shape == KEYED or shape == ELEMENTS:
@@ -158,10 +133,7 @@ def awaited_contains(
     return contains(item, container)
 
 
-def awaited_length(
-    container: Any,
-    waiting: Waiting | None,
-) -> object:
+def awaited_length(container: Any, waiting: Waiting | None) -> object:
     if waiting is not None and are_steps() and is_shared_container(container, "__len__", None):
         sought = Sought(LENGTH_OF, None, None)
         until = until_for(waiting, "", sought)
@@ -170,10 +142,7 @@ def awaited_length(
     return length(container)
 
 
-def awaited_truth(
-    value: Any,
-    waiting: Waiting | None,
-) -> bool:
+def awaited_truth(value: Any, waiting: Waiting | None) -> bool:
     """Whether a value is true: for a container, whether there is something in it."""
     if type(value) not in ATOMS and waiting is not None and are_steps():
         is_plain = not is_own(type(value), "__bool__")
@@ -188,11 +157,7 @@ def awaited_truth(
 # Calls
 
 
-def awaited_method(
-    thing: Any,
-    name: str,
-    waiting: Waiting | None,
-) -> Any:
+def awaited_method(thing: Any, name: str, waiting: Waiting | None) -> Any:
     """What `thing.name` is to be called as: what it gives may be what the loop waits for."""
     called = method(thing, name)
     if waiting is None:
@@ -206,11 +171,7 @@ def awaited_method(
 
 
 def awaited_get(
-    container: Any,
-    called: Any,
-    waiting: Waiting,
-    key: object,
-    default: object = None,
+    container: Any, called: Any, waiting: Waiting, key: object, default: object = None
 ) -> object:
     """`get` of a dict."""
     if is_constant(key) and shape_of(type(container)) == KEYED:
@@ -221,20 +182,14 @@ def awaited_get(
     return called(key, default)
 
 
-def awaited_callee(
-    function: Any,
-    waiting: Waiting | None,
-) -> Any:
+def awaited_callee(function: Any, waiting: Waiting | None) -> Any:
     called = callee(function)
     if waiting is None:
         return called
     return awaited_function(called, waiting)
 
 
-def awaited_function(
-    called: Any,
-    waiting: Waiting,
-) -> Any:
+def awaited_function(called: Any, waiting: Waiting) -> Any:
     """A function of the user's, some operation of which may wait for what makes it give another
     value."""
     inner = called.__func__ if type(called) is MethodType else called
