@@ -14,17 +14,13 @@ from typing import Any, Final, cast
 from greenlet import getcurrent, greenlet
 
 from mazurka.core.event import NO_EVENTS, Event, dependent, footprint_of
-from mazurka.core.execution import Guide
 from mazurka.core.operation import (
     ACQUIRE,
-    ADD,
     ADD_TO,
-    ALL,
     ANY,
     AWAIT,
     AWAIT_EXCHANGE,
     AWAIT_PART,
-    BLOCKED,
     CHOOSE,
     COMPARE_EXCHANGE,
     EXCHANGE,
@@ -46,15 +42,12 @@ from mazurka.core.operation import (
     WAIT,
     WRITE,
     Footprint,
-    PartAwaited,
     depends_on_value,
-    footprint,
     may_block,
     outcome,
 )
 from mazurka.core.result import MazurkaError
 from mazurka.program.race_detector import RaceDetector
-from mazurka.program.registry import Registry
 from mazurka.program.source import here, running_frame, users_frame
 from mazurka.program.thread import (
     NOWHERE,
@@ -65,6 +58,7 @@ from mazurka.program.thread import (
     never,
     none_known,
 )
+from mazurka.program.turns import Turns, is_await
 
 # What stopped a run before its threads did.
 NOTHING: Final = 0
@@ -129,22 +123,19 @@ class Memory:
         raise NotImplementedError
 
 
-class Runtime(Registry):
-    """Runs one execution after the other of one program; the registry names what takes part."""
+class Runtime(Turns):
+    """Runs one execution after the other of one program."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.current: Thread | None = None  # the running thread; None outside an execution
-        self.epoch = 0
         self.explorer = 0  # the OS thread that runs all executions
         self.crowded = False  # whether there are others that may run the same code
         self.at_begin: Callable[..., object] = do_nothing  # called before each execution
         # What to call in place of a thread's function, if not that itself.
         self.in_place_of: Callable[..., Any] | None = None
-        # Of symbolic values: which outcomes (0: true, 1: false) a condition can have now, whether
-        # it could not be true after other decisions, and an example of inputs.
         self.takes_conditions = True
-        self.choices_at: Callable[[Any], list[int]] = none_known
+        # Of symbolic values: whether a condition could not be true after other decisions, and an
+        # example of inputs.
         self.excludes: Callable[[list[Event], Event], bool] = never
         self.inputs: Callable[[], list[str]] = none_known
         self.hub: Any = None  # the greenlet of the search; None when nothing is explored
@@ -152,23 +143,18 @@ class Runtime(Registry):
         self.program: Callable[..., object] = do_nothing
         self.context = Context()  # of whoever explores it
         self.has_context = False  # whether that has any variables
-        self.independent_adds = True
         self.max_events = 0
         self.record_enabled = False
         self.starts_at_once = False  # whether children run before their parents go on
         self.copies = False  # whether containers are copied before they are changed
-        self.live: list[Thread] = []  # those of this execution, in the order of their spawns
         self.events: list[Event] = []
         self.path: list[Event] = NO_EVENTS
-        self.sleep: list[Event] = NO_EVENTS
-        self.guide: Guide | None = None
         self.memory: Memory | None = None  # if the program's own objects are seen
         self.watcher: RaceDetector | None = None  # if accesses to these are no steps
         self.keep = 0
         self.path_end = 0
         self.position = 0
         self.pending: list[Thread] = []  # spawned by the thread that steps, but not yet started
-        self.recent: Thread | None = None
         self.blocks: list[Block] = []  # those that must be atomic, in this execution
         self.out_of_rounds = False  # whether a thread came to the bound of a loop
         self.watched_writes = 0  # to ordinary objects, where these are no steps
@@ -565,34 +551,6 @@ class Runtime(Registry):
             event.code = code
             event.instruction = frame.f_lasti
 
-    def standing(self, thread: Thread) -> Event:
-        """The operation that a thread stands before, as the event that it would be now."""
-        kind = thread.kind
-        cell = thread.cell
-        mode, structure, part = self.footprint_of(thread)
-        event = Event(thread.id, kind, cell.location, mode, thread.first, thread.second)
-        if kind >= FIRST_ON_PARTS:
-            event.structure = structure
-            event.part = part
-            event.view = cell.look(kind, cast(int, thread.first), thread.second)
-        elif kind == AWAIT_PART:
-            event.structure = structure
-            event.part = part
-            event.view = cast(PartAwaited, thread.first).look(cell.value)
-        return event
-
-    def footprint_of(self, thread: Thread) -> Footprint:
-        """How the operation that a thread stands before would access its location now."""
-        kind = thread.kind
-        if kind >= FIRST_ON_PARTS:
-            item = cast(int, thread.first)
-            return footprint(kind, item, thread.cell.look(kind, item, thread.second))
-        mode = outcome(kind, thread.cell.value, thread.first, thread.second)
-        if kind == AWAIT_PART:
-            _, structure, part = cast(PartAwaited, thread.first).footprint(thread.cell.value)
-            return mode, structure, part
-        return WRITE if mode == ADD and not self.independent_adds else mode, NONE, ALL
-
     def check_path(self, event: Event, expected: Event, thread: Thread) -> None:
         """A step of the path must be the operation that the search predicted."""
         if expected.kind == UNKNOWN:
@@ -746,143 +704,6 @@ class Runtime(Registry):
             return self.can_step(thread)
         return self.expected_step().thread == thread.id and self.enabled(thread)
 
-    def free_choice(self) -> Thread | None:
-        """The thread that stepped last as long as it can, then its partner, then the first of the
-        others, by rank."""
-        if self.guide is not None:
-            if self.guide.picks:
-                return self.picked(self.guide)
-            if self.guide.leftmost:
-                return self.leftmost_to_step(self.guide)
-        recent = self.recent
-        if recent is not None and not is_await(recent.kind):
-            if self.can_step(recent):
-                return recent
-            partner = recent.partner
-            if (
-                partner is not None
-                and partner.epoch == self.epoch
-                and self.rank(partner) <= 1
-                and self.can_step(partner)
-            ):
-                return partner
-        best: Thread | None = None
-        best_rank = 5
-        for thread in self.live:
-            if thread.finished:
-                continue
-            rank = self.rank(thread)
-            if rank < best_rank and self.can_step(thread):
-                if rank == 0:
-                    return thread
-                best = thread
-                best_rank = rank
-        return best
-
-    def picked(self, guide: Guide) -> Thread | None:
-        """The thread that the guide picks."""
-        able = [thread.id for thread in self.live if self.enabled(thread)]
-        if not able:
-            return None
-        running = self.current
-        self.current = None  # it may ask for footprints, which may call the user's guards
-        thread = self.threads[guide.pick(able)]
-        self.current = running
-        if thread.kind == CHOOSE:
-            choices = self.choices(thread)
-            thread.choice = choices[guide.choose(len(choices))]
-        return thread
-
-    def leftmost_to_step(self, guide: Guide) -> Thread | None:
-        if guide.may_stop:
-            running = self.current
-            self.current = None  # it may call the user's guards
-            stops = guide.stops()
-            self.current = running
-            if stops:
-                return None
-        thread = self.leftmost(guide)
-        guide.first = -1
-        if thread is not None and thread.kind == CHOOSE:
-            thread.choice = self.choices(thread)[0]
-        return thread
-
-    def leftmost(self, guide: Guide) -> Thread | None:
-        """The enabled thread with the lowest number, unless another one is to come first."""
-        best: Thread | None = None
-        for thread in self.live:
-            if thread.id == guide.first and self.enabled(thread):
-                return thread
-            if (best is None or thread.id < best.id) and self.enabled(thread):
-                best = thread
-        return best
-
-    def rank(self, thread: Thread) -> int:
-        """Those with partners come late, and later if they would have to wait for their partner to
-        access the same location right after them. Awaits come when nothing else can be done, since
-        what comes later might have disabled them."""
-        if thread.kind == AWAIT or thread.kind == AWAIT_PART:
-            return 3
-        if thread.kind == AWAIT_EXCHANGE:
-            return 4  # one that changes nothing goes first
-        partner = thread.partner
-        if partner is None:
-            return 0
-        location = thread.cell.location
-        if location < 0:
-            return 1
-        has_ended = partner.finished and partner.epoch == self.epoch
-        return 1 if has_ended or partner.cell.location == location else 2
-
-    def can_step(self, thread: Thread) -> bool:
-        """Whether a thread may make the next free step; settles its choice if it has one."""
-        if not self.enabled(thread):
-            return False
-        location = thread.cell.location
-        guide = self.guide
-        if guide is not None and guide.watching and location >= 0 and guide.watches(location):
-            running = self.current
-            self.current = None  # asking for the footprint may call the user's guards
-            footprint = self.footprint_of(thread)
-            self.current = running
-            if guide.asleep(thread.id, location, footprint):
-                return False
-        if thread.kind != CHOOSE:
-            return not self.sleep or not self.asleep(thread, 0)
-        for choice in self.choices(thread):
-            if not self.asleep(thread, choice):
-                thread.choice = choice
-                return True
-        return False
-
-    def choices(self, thread: Thread) -> list[int]:
-        """What a thread that is to make a data choice can choose from."""
-        if thread.alternatives:
-            return list(range(thread.alternatives))
-        return self.choices_at(thread.first)
-
-    def asleep(self, thread: Thread, choice: int) -> bool:
-        for event in self.sleep:
-            if event.thread == thread.id and (thread.kind != CHOOSE or event.choice == choice):
-                return True
-        return False
-
-    def enabled(self, thread: Thread) -> bool:
-        if thread.finished or thread.gave_up:
-            return False
-        kind = thread.kind
-        if kind == JOIN:
-            return cast(Thread, thread.first).finished
-        if not may_block(kind):
-            return True
-        if kind == ACQUIRE:
-            return thread.cell.value is None
-        running = self.current
-        self.current = None  # the guard is the user's code, and must not perform operations
-        blocked = outcome(kind, thread.cell.value, thread.first, thread.second) == BLOCKED
-        self.current = running
-        return not blocked
-
     # Shared objects
 
     def make(self, cell: Cell) -> None:
@@ -957,11 +778,6 @@ def end_greenlet(thread: Thread) -> None:
         greenlet.throw()
     thread.greenlet = None
     thread.resume = None
-
-
-def is_await(kind: int) -> bool:
-    """Whether an operation is an await of a value."""
-    return kind == AWAIT or kind == AWAIT_EXCHANGE or kind == AWAIT_PART
 
 
 class SharedObject(Cell):
