@@ -154,9 +154,11 @@ def a_sleep_of_its_own() -> None:
 class Bed:
     def __init__(self) -> None:
         self.slept = 0
+        self.delay = 0.0
 
-    def sleep(self, _: float) -> None:
+    def sleep(self, delay: float) -> None:
         self.slept += 1
+        self.delay = delay
 
 
 def a_method_called_sleep() -> None:
@@ -166,6 +168,20 @@ def a_method_called_sleep() -> None:
     while not box.ready:
         bed.sleep(0.1)
     assert bed.slept == 0
+
+
+def a_sleep_of_its_own_that_takes_a_delay() -> None:
+    """The delay is set in one round, and used in another one."""
+    box = Box()
+    set_later(box)
+    bed = Bed()
+    delay = 0
+    while True:
+        if box.ready:
+            bed.sleep(delay)
+            break
+        delay = 1
+    assert bed.delay == 0
 
 
 def a_count_that_is_read() -> None:
@@ -235,6 +251,7 @@ def a_random_number_that_decides() -> None:
     [
         (a_sleep_of_its_own, "AssertionError"),
         (a_method_called_sleep, "AssertionError"),
+        (a_sleep_of_its_own_that_takes_a_delay, "AssertionError"),
         (a_count_that_is_read, "AssertionError"),
         (a_count_that_another_function_reads, "AssertionError"),
         (a_time_that_becomes_negative, "ValueError"),
@@ -277,3 +294,37 @@ def test_random_numbers_beside_those_for_sleeping_stay_the_same() -> None:
         return random.random()
 
     assert explore(program).outcomes == explore(without).outcomes
+
+
+def test_a_sleep_of_the_program_that_only_sleeps_is_no_hindrance() -> None:
+    """Then delays are compared: they must come to an end."""
+
+    def sleep(seconds: float) -> None:
+        time.sleep(seconds)
+
+    def program() -> None:
+        box = Box()
+        set_later(box)
+        delay = 0.25
+        while not box.ready:
+            sleep(delay)
+            delay = min(2 * delay, 1)
+
+    assert explore(program).verdict == "verified"
+
+
+def test_a_delay_that_another_thread_uses() -> None:
+    def program() -> None:
+        box = Box()
+        delay = 0.5
+
+        def work() -> None:
+            time.sleep(delay)
+            box.ready = True
+
+        threading.Thread(target=work).start()
+        while not box.ready:
+            time.sleep(delay)
+            delay = min(2 * delay, 1)
+
+    assert explore(program).verdict == "verified"

@@ -78,9 +78,10 @@ POLLS: Final = 2  # it is nothing but a read and a test
 class Visit:
     """A thread at the head of a loop: what counts of its state there."""
 
-    def __init__(self, thread: Thread, names: tuple[str, ...]) -> None:
+    def __init__(self, thread: Thread, loop: "Loop") -> None:
         self.position = thread.latest  # its steps before were made before this one
-        self.values = values_of(names)
+        self.values = values_of(loop.names)
+        self.counters = values_of(loop.counters)
         self.changes = thread.changes
         self.clock = thread.clock
         self.watched_writes = RUNTIME.watched_writes
@@ -101,7 +102,7 @@ class Loop:
         self.begin = -1  # the position of the latest
 
     def begin_round(self, thread: Thread) -> None:
-        visit = Visit(thread, self.names)
+        visit = Visit(thread, self)
         self.visits.append(visit)
         self.begin = visit.position
         if len(self.visits) > MOST_VISITS:
@@ -220,15 +221,18 @@ def is_pure(thread: Thread, loop: Loop) -> bool:
         thread.changes == visit.changes
         and leaves_no_trace(thread, visit.position)
         and are_same(visit.values, values_of(loop.names))
-        and (not loop.counters or are_faint(loop))
+        and (not loop.counters or are_faint(loop, visit))
         and time_does_not_matter(thread, visit)
     )
 
 
-def are_faint(loop: Loop) -> bool:
-    """Whether the counters of a loop are of no consequence."""
-    values = [value for value in values_of(loop.counters) if value is not MISSING]
-    return are_counters(values) and are_standard(loop.calls)
+def are_faint(loop: Loop, visit: Visit) -> bool:
+    """Whether the counters of a loop are of no consequence, or what they were."""
+    values = values_of(loop.counters)
+    if are_same(visit.counters, values):
+        return True
+    present = [value for value in values if value is not MISSING]
+    return are_counters(present) and are_standard(loop.calls)
 
 
 def time_does_not_matter(thread: Thread, visit: Visit) -> bool:
@@ -410,7 +414,7 @@ def look_for_circle(thread: Thread, loop: Loop) -> None:
     if found_circle() is not None:
         return
     for visit in loop.visits[-1 - MOST_ROUNDS : -1]:
-        if are_same(visit.values, loop.visits[-1].values) and is_circle(thread, visit, loop):
+        if has_the_same_values(visit, loop.visits[-1]) and is_circle(thread, visit, loop):
             SETTINGS.circle = Circle(visit.position, RUNTIME.position)
             if RUNTIME.position >= RUNTIME.path_end:
                 RUNTIME.stop(IN_A_CIRCLE)
@@ -424,6 +428,10 @@ class Circle:
         self.begin = begin
         self.end = end
         self.epoch = RUNTIME.epoch  # the execution
+
+
+def has_the_same_values(one: Visit, other: Visit) -> bool:
+    return are_same(one.values, other.values) and are_same(one.counters, other.counters)
 
 
 def found_circle() -> Circle | None:
@@ -479,7 +487,7 @@ def goes_in_circle(thread: Thread, begin: int) -> bool:
     return (
         then.changes == now.changes == thread.changes
         and then.clock == now.clock == thread.clock
-        and are_same(then.values, now.values)
+        and has_the_same_values(then, now)
         and are_alike(
             steps_of(thread, then.position, begin), steps_of(thread, now.position, RUNTIME.position)
         )

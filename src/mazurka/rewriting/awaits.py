@@ -455,11 +455,17 @@ class ForwardConditions:
 
 class LoopConditions(ForwardConditions):
     def __init__(
-        self, loop: ast.While, changed: Sequence[str], counters: Sequence[str], names: Names
+        self,
+        loop: ast.While,
+        changed: Sequence[str],
+        counters: Sequence[str],
+        calls: Sequence[str],
+        names: Names,
     ) -> None:
         super().__init__(names)
         self.changed = set(changed)  # variables that must be as they were at the head
-        self.counters = set(counters)  # and those that must be numbers
+        self.counters = set(counters)  # and those that must be numbers,
+        self.calls = calls  # if these are the standard functions
         self.branch(loop.test, (loop.body,), None)
         self.block(loop.body, ())
 
@@ -475,6 +481,7 @@ class LoopConditions(ForwardConditions):
             if not is_known(values[name]):
                 return FALSE
             condition = both(condition, hook("can_sleep", values[name]))
+            self.names.update(CALL + path for path in self.calls)
         return condition
 
     def at_return(self, value: ast.expr) -> ast.expr:

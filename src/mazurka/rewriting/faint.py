@@ -43,15 +43,23 @@ def strong_uses(node: ast.AST, faint: Names) -> Iterator[str]:
     to be of another function, too."""
     if isinstance(node, ast.stmt) and is_faint(node, faint):
         return
+    if isinstance(node, NESTED):
+        for part in ast.walk(node):
+            yield from names_in(part)
+        return
+    if not (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)):
+        yield from names_in(node)
+    for child in ast.iter_child_nodes(node):
+        yield from strong_uses(child, faint)
+
+
+def names_in(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.Global | ast.Nonlocal):
         yield from node.names
     elif isinstance(node, ast.Name):
-        if not isinstance(node.ctx, ast.Store):
-            yield node.id
-    elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-        yield node.target.id
-    for child in ast.iter_child_nodes(node):
-        yield from strong_uses(child, frozenset() if isinstance(node, NESTED) else faint)
+        yield node.id
+    elif isinstance(node, ast.AugAssign):
+        yield from names_in(node.target)
 
 
 def is_faint(node: ast.stmt, faint: Names) -> bool:

@@ -70,10 +70,11 @@ class Rewriter(ExpressionRewriter):
         names = self.mangled(live - self.liveness.faint)
         counters = self.mangled(live & self.liveness.faint)
         loop = self.temporary()
-        self.wait_with(LoopConditions(node, names, counters, self), loop)
+        calls = self.liveness.calls
+        self.wait_with(LoopConditions(node, names, counters, calls, self), loop)
         facts: list[object] = [node.lineno, names, sort_of(node)]
         if counters:
-            facts += [counters, self.liveness.calls]
+            facts += [counters, calls]
         entry = at(node, assign(loop, hook("enter_loop", *map(constant, facts))))
         test = self.condition(node.test)
         node.test = at(test, ast.BoolOp(ast.And(), [hook("again", load(loop)), test]))
