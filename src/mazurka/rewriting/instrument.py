@@ -11,6 +11,8 @@ import sys
 import sysconfig
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
+from itertools import compress
+from operator import attrgetter
 from pathlib import PurePath
 from types import CodeType, FunctionType
 from typing import Any, TypeAlias
@@ -28,6 +30,7 @@ from mazurka.rewriting.rewrite import (
 )
 from mazurka.rewriting.scopes import Scopes
 
+FILE_OF_FUNCTION = attrgetter("__code__.co_filename")
 PYTEST = "@pytest_ar"  # in every module whose assertions pytest has rewritten
 
 LIBRARIES = tuple(
@@ -129,14 +132,15 @@ class Instrumentation:
     def wanted(self, functions: list[FunctionType]) -> list[FunctionType]:
         """The functions of the project, and of the packages that were asked for."""
         # This is asked of all functions of the process: hence first of their files.
-        names = {function.__code__.co_filename for function in functions}
-        names = {name for name in names if self.is_project_file(name)}
-        found = [
-            function
-            for function in functions
-            if function.__code__.co_filename in names
-            or (self.extra_packages and self.is_extra(function.__globals__))
-        ]
+        files = list(map(FILE_OF_FUNCTION, functions))
+        names = set(filter(self.is_project_file, set(files)))
+        found = list(compress(functions, map(names.__contains__, files)))
+        if self.extra_packages:
+            found += [
+                function
+                for function, file in zip(functions, files, strict=True)
+                if file not in names and self.is_extra(function.__globals__)
+            ]
         return [function for function in found if is_users(function.__code__)]
 
     def is_extra(self, namespace: Mapping[str, Any]) -> bool:
@@ -357,17 +361,16 @@ def known_file(filename: str, text: str, pytest_asserts: bool) -> SourceFile:
 
 
 def functions_and_classes(things: list[object]) -> tuple[list[FunctionType], list[type]]:
-    """Those among the things; not the functions that Python makes to run the bodies of modules."""
-    # (The `__class__` of a proxy may be anything, and looking at it may do anything.)
+    """Those among the things."""
     kinds = set(metaclasses(type))
-    wanted = {FunctionType, *kinds}
-    found: list[Any] = [thing for thing in things if type(thing) in wanted]
-    functions = [
-        thing
-        for thing in found
-        if type(thing) is FunctionType and thing.__code__.co_flags & inspect.CO_OPTIMIZED
-    ]
-    return functions, [thing for thing in found if type(thing) in kinds]
+    found = of_types(things, {FunctionType, *kinds})
+    return of_types(found, {FunctionType}), of_types(found, kinds)
+
+
+def of_types(things: list[Any], types: Set[type]) -> list[Any]:
+    """Things of exactly these types. There may be a million things: so this is no loop of Python's.
+    (The `__class__` of a proxy may be anything, and looking at it may do anything.)"""
+    return list(compress(things, map(types.__contains__, map(type, things))))
 
 
 def metaclasses(kind: type[type]) -> Iterator[type[type]]:
@@ -377,8 +380,13 @@ def metaclasses(kind: type[type]) -> Iterator[type[type]]:
 
 
 def is_users(code: CodeType) -> bool:
-    """Whether code was neither made up here, nor left behind by an earlier check."""
-    return not code.co_filename.startswith(FILES) and not is_helper(code)
+    """Whether code was neither made up here, nor left behind by an earlier check, nor made by
+    Python to run the body of a module."""
+    return (
+        not code.co_filename.startswith(FILES)
+        and not is_helper(code)
+        and bool(code.co_flags & inspect.CO_OPTIMIZED)
+    )
 
 
 def is_project_file(filename: str) -> bool:
