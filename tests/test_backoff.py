@@ -1,4 +1,5 @@
-"""Loops that sleep between their rounds: how long, and why so long, is of no consequence."""
+"""Loops that sleep between their rounds: how long, and why so long, is of no consequence. And loops
+that look at a clock: time may pass quickly."""
 
 import random
 import threading
@@ -328,3 +329,100 @@ def test_a_delay_that_another_thread_uses() -> None:
             delay = min(2 * delay, 1)
 
     assert explore(program).verdict == "verified"
+
+
+# Clocks
+
+
+def a_deadline() -> bool:
+    box = Box()
+    set_later(box)
+    end = time.monotonic() + 60
+    while not box.ready:
+        if time.monotonic() > end:
+            return False
+    return True
+
+
+def a_deadline_and_naps() -> bool:
+    box = Box()
+    set_later(box)
+    end = time.time() + 3600
+    while not box.ready and time.time() < end:
+        time.sleep(0.01)
+    return box.ready
+
+
+def a_deadline_for_nothing() -> bool:
+    end = time.perf_counter() + 60
+    while time.perf_counter() < end:
+        pass
+    return True
+
+
+def a_look_without_deadline() -> bool:
+    box = Box()
+    set_later(box)
+    while not box.ready:
+        time.localtime()
+    return True
+
+
+@pytest.mark.parametrize(
+    ("program", "most"),
+    [
+        (a_deadline, 20),
+        (a_deadline_and_naps, 30),
+        (a_deadline_for_nothing, 1),
+        (a_look_without_deadline, 50),
+    ],
+)
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_a_deadline_is_reached_soon(program: Program, most: int, algorithm: str) -> None:
+    result = explore(program, algorithm=algorithm)
+    assert result.verdict == "verified"
+    assert result.executions <= most
+    assert set(result.outcomes) <= {True, False}
+    assert True in result.outcomes
+
+
+def test_time_passes_in_steps_that_meet_every_stage_of_a_wait() -> None:
+    def program() -> list[str]:
+        box = Box()
+        set_later(box)
+        start = time.monotonic()
+        stages: list[str] = []
+        while not box.ready:
+            passed = time.monotonic() - start
+            if passed > 2:
+                return [*stages, "late"]
+            if passed > 1 and not stages:
+                stages.append("soon")
+        return stages
+
+    outcomes = explore(program).outcomes
+    assert set(outcomes) == {"[]", "['soon']", "['soon', 'late']"}
+
+
+def test_a_missed_deadline_is_a_failure() -> None:
+    def program() -> None:
+        box = Box()
+        set_later(box)
+        end = time.monotonic() + 60
+        while not box.ready:
+            assert time.monotonic() < end, "it takes too long"
+            time.sleep(1)
+
+    (failure,) = explore(program).failures
+    assert failure.message.startswith("AssertionError: it takes too long")
+    assert len(failure.schedule.steps) < 30
+
+
+def test_a_look_at_the_clock_is_no_progress() -> None:
+    def program() -> None:
+        box = Box()
+        while not box.ready:
+            time.localtime()
+
+    (failure,) = explore(program).failures
+    assert failure.kind == "livelock"

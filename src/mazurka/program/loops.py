@@ -66,6 +66,10 @@ class Settings:
 SETTINGS: Final = Settings()
 
 
+# What rounds take that only look at a clock, in seconds: the first, and the last there may be.
+SHORTEST_PAUSE: Final = 1e-3
+LONGEST_PAUSE: Final = 1e9
+
 MOST_VISITS: Final = 8  # that are kept of a loop
 MOST_ROUNDS: Final = 4  # of one thread, in a circle that is looked for
 
@@ -83,6 +87,7 @@ class Visit:
         self.values = values_of(loop.names)
         self.counters = values_of(loop.counters)
         self.changes = thread.changes
+        self.looks = thread.looks
         self.clock = thread.clock
         self.watched_writes = RUNTIME.watched_writes
 
@@ -98,6 +103,7 @@ class Loop:
         self.calls: tuple[str, ...] = ()  # if the functions are standard that are called for them
         self.sort = sort
         self.rounds = 0
+        self.pause = SHORTEST_PAUSE
         self.visits: list[Visit] = []  # the latest ones
         self.begin = -1  # the position of the latest
 
@@ -144,9 +150,11 @@ def again(loop: Loop) -> bool:
     elif loop.begin == thread.latest:
         if not loop.names and not loop.counters and is_endless(thread, loop):
             cut(thread, loop)
+        let_time_pass(thread, loop)
     else:
         if is_cut(loop) and is_pure(thread, loop):
             cut(thread, loop)
+        let_time_pass(thread, loop)
         count_round(loop)
         loop.begin_round(thread)
         if SETTINGS.purity and loop.sort != SUSPENDS:
@@ -219,10 +227,16 @@ def is_pure(thread: Thread, loop: Loop) -> bool:
     visit = loop.visits[-1]
     return (
         thread.changes == visit.changes
-        and leaves_no_trace(thread, visit.position)
+        and leaves_all_as_it_was(thread, loop, visit)
+        and time_does_not_matter(thread, visit)
+    )
+
+
+def leaves_all_as_it_was(thread: Thread, loop: Loop, visit: Visit) -> bool:
+    return (
+        leaves_no_trace(thread, visit.position)
         and are_same(visit.values, values_of(loop.names))
         and (not loop.counters or are_faint(loop, visit))
-        and time_does_not_matter(thread, visit)
     )
 
 
@@ -252,10 +266,28 @@ def note_clock() -> None:
     thread = RUNTIME.current
     assert thread is not None
     thread.changes += 1
+    thread.looks += 1
     SETTINGS.clock_readers.add(thread.name)
     if thread.name in SETTINGS.timeless:
         SETTINGS.timeless = set()
         OBJECTS.stop_search()
+
+
+def let_time_pass(thread: Thread, loop: Loop) -> None:
+    """A round in which a thread did nothing but look at a clock may have taken any time: each takes
+    twice as long as the one before. So a deadline is reached soon, if there is one."""
+    visit = loop.visits[-1]
+    looks = thread.looks - visit.looks
+    if (
+        looks > 0
+        and thread.changes - visit.changes == looks
+        and is_cut(loop)
+        and leaves_all_as_it_was(thread, loop, visit)
+    ):
+        thread.clock += loop.pause
+        loop.pause *= 2
+        if loop.pause > LONGEST_PAUSE:
+            cut(thread, loop)
 
 
 def leaves_no_trace(thread: Thread, begin: int) -> bool:

@@ -131,6 +131,7 @@ class Thread:
         self.alternatives = 1  # 0: a condition that is to be decided
         self.daemon = False  # whether it may wait for ever
         self.clock = 0.0  # how many seconds have passed for it, in virtual time
+        self.looks = 0  # how often it has looked at a clock
         self.belongings: object = None  # what the standard library keeps for it
 
 
