@@ -185,6 +185,24 @@ def a_sleep_of_its_own_that_takes_a_delay() -> None:
     assert bed.delay == 0
 
 
+def a_sleep_that_another_thread_replaces() -> None:
+    box = Box()
+    sleep: Callable[[float], None] = time.sleep
+
+    def oversleep(_: float) -> None:
+        box.slept += 1
+
+    def work() -> None:
+        nonlocal sleep
+        sleep = oversleep
+        box.ready = True
+
+    threading.Thread(target=work).start()
+    while not box.ready:
+        sleep(0.1)
+    assert box.slept == 0
+
+
 def a_count_that_is_read() -> None:
     box = Box()
     set_later(box)
@@ -253,6 +271,7 @@ def a_random_number_that_decides() -> None:
         (a_sleep_of_its_own, "AssertionError"),
         (a_method_called_sleep, "AssertionError"),
         (a_sleep_of_its_own_that_takes_a_delay, "AssertionError"),
+        (a_sleep_that_another_thread_replaces, "AssertionError"),
         (a_count_that_is_read, "AssertionError"),
         (a_count_that_another_function_reads, "AssertionError"),
         (a_time_that_becomes_negative, "ValueError"),

@@ -288,6 +288,8 @@ class ForwardConditions:
         except Visible:
             return FALSE
         for path in called_in(node):
+            if self.known.is_shared(path.partition(".")[0]):
+                return FALSE
             self.names.add(CALL + path)
             self.takes_time = True
         for name in assigned_names(node):
