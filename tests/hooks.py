@@ -170,6 +170,8 @@ PLAIN: dict[str, Callable[..., Any]] = {
     "called": called,
     "same_constants": operator.eq,  # these are part of conditions, which nobody asks for here
     "would_raise": contains,
+    "note_change": called,
+    "evaluates": same,
     "can_sleep": same,
     "drawing": drawing,
     "drawn": drawn,

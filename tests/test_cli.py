@@ -175,11 +175,11 @@ def test_switches_for_loops(write: Write) -> None:
 
 
 def test_step_limit(write: Write) -> None:
-    write("hangs.py", "def f():\n  n = 0\n  while True: n += 1")
+    write("hangs.py", "def f():\n  n = 0\n  while True: n -= 1")
     result = run("check", "hangs.py::f", "--step-limit", "0.1")
     assert result.exit_code == 1
     assert "stuck" in result.stdout
-    assert "hangs.py:3: while True: n += 1" in result.stdout
+    assert "hangs.py:3: while True: n -= 1" in result.stdout
 
 
 def test_all_failures(write: Write) -> None:

@@ -250,7 +250,7 @@ def test_stuck_between_two_operations() -> None:
         Atomic(0).load()
         rounds = 0
         while True:
-            rounds += 1
+            rounds -= 1
 
     failure = only_failure(program, step_limit=0.2)
     assert failure.kind == "stuck"

@@ -3,7 +3,6 @@
 Each does what the hook of the same operation does that never waits.
 """
 
-from collections import defaultdict
 from functools import partial
 from types import CodeType, FunctionType, MethodType
 from typing import Any, Final
@@ -104,10 +103,10 @@ def awaited_closure(variable: ClosureVariable, waiting: Waiting | None) -> objec
 
 def is_shared_container(container: object, name: str, key: object) -> bool:
     """Whether a method looks at a container that threads share, by a key that is the same in every
-    execution. (A defaultdict may be changed by looking.)"""
+    execution. (With `__missing__` it may give what is not there, and change it.)"""
     return (
         is_modelled(type(container), name)
-        and not isinstance(container, defaultdict)
+        and not (name == "__getitem__" and hasattr(type(container), "__missing__"))
         and is_constant(key)
         and OBJECTS.contents_of(container) is not None
     )
@@ -162,7 +161,7 @@ def awaited_method(thing: Any, name: str, waiting: Waiting | None) -> Any:
     called = method(thing, name)
     if waiting is None:
         return called
-    if type(thing).__module__ in MODELS:
+    if type(thing).__module__ in MODELS and name not in getattr(thing, "__dict__", ()):
         until = until_for(waiting, name)
         return called if until is None else partial(awaiting, until, called)
     if name == "get" and are_steps() and is_shared_container(thing, "get", None):

@@ -5,7 +5,6 @@ happen where its result would make the round pure. Rewritten code says when that
 rewriting/awaits.py); here the operation is told to wait.
 """
 
-import queue
 from collections.abc import Callable
 from types import CodeType
 from typing import Any, Final, cast
@@ -35,7 +34,7 @@ from mazurka.core.operation import (
     View,
 )
 from mazurka.program.constants import constant_at, is_readable
-from mazurka.program.faint import is_standard
+from mazurka.program.faint import is_standard, is_standard_exception
 from mazurka.program.life import Ended
 from mazurka.program.loops import (
     SETTINGS,
@@ -62,7 +61,8 @@ RAISES: Final = "raise"  # the condition also says what if the operation fails
 MODEL: Final = "model: "  # begins that of a method, and of an object that it must only read
 CONSTANT: Final = "constant: "  # begins that of an attribute which must not change
 CALL: Final = "call: "  # begins that of a function which must be the standard one
-ARE_CONSTANT: Final = "constant"  # whether none of these does
+CATCHES: Final = "catches: "  # begins that of an exception which must be the standard one
+ARE_CONSTANT: Final = "constant?"  # whether none of these does
 
 # What waits until an operation that only tries would succeed.
 WAITING: Final = {
@@ -92,6 +92,20 @@ LENGTH_OF: Final = 3
 TRUTH: Final = 4
 
 
+class Fails:
+    """In place of what an operation gives: it raises an exception."""
+
+    def __init__(self, exception: str) -> None:
+        self.exception = exception
+
+
+NO_KEY: Final = Fails("KeyError")
+NO_INDEX: Final = Fails("IndexError")
+IS_EMPTY: Final = Fails("Empty")
+IS_FULL: Final = Fails("Full")
+FAILING: Final = Fails("")  # one that no loop waits with
+
+
 class Sought:
     """What an operation looks for in a container, and finds there or in a copy of it."""
 
@@ -101,7 +115,7 @@ class Sought:
         self.default = default
 
     def find(self, contents: Any) -> object:
-        """If there is no such item: the exception that says so."""
+        """If there is no such item: the failure."""
         if self.sort == LENGTH_OF:
             return plain_length(contents)
         if self.sort == TRUTH:
@@ -110,7 +124,7 @@ class Sought:
             found = dict.get(contents, self.key, MISSING)
             if self.sort == CONTAINS:
                 return found is not MISSING
-            missing: object = KeyError if self.sort == ITEM else self.default
+            missing: object = NO_KEY if self.sort == ITEM else self.default
             return missing if found is MISSING else found
         if isinstance(contents, set):
             return set.__contains__(contents, self.key)
@@ -118,7 +132,9 @@ class Sought:
         try:
             return contents[self.key]
         except IndexError:
-            return IndexError
+            return NO_INDEX
+        except Exception:
+            return FAILING
 
 
 class Unless(Until):
@@ -209,7 +225,7 @@ class Unless(Until):
     def is_pure_if_it_fails(self, kind: int) -> bool:
         """The same for an operation that only tries."""
         if kind == QUEUE_TRY_GET or kind == QUEUE_TRY_PUT:
-            failure = queue.Empty if kind == QUEUE_TRY_GET else queue.Full
+            failure = IS_EMPTY if kind == QUEUE_TRY_GET else IS_FULL
             return RAISES in self.variables and self.is_pure(failure)
         return self.is_pure(False)
 
@@ -228,7 +244,7 @@ class Looked(PartAwaited):
 
     def __call__(self, contents: object) -> bool:
         value = self.sought.find(contents)
-        if value is KeyError or value is IndexError:
+        if isinstance(value, Fails):
             return RAISES not in self.until.variables or not self.until.is_pure(value)
         return not is_constant(value) or not self.until.is_pure(value)
 
@@ -236,7 +252,7 @@ class Looked(PartAwaited):
         view = View(plain_length(contents), False, None)
         view.value = self.sought.find(contents)
         if self.kind == ITEM_READ:
-            view.present = view.value is not KeyError and view.value is not False
+            view.present = view.value is not NO_KEY and view.value is not False
         return view
 
 
@@ -362,6 +378,8 @@ def variables_at(loop: Loop, names: tuple[str, ...]) -> dict[str, Any]:
             variables[name] = True if is_readable(method, variable) else MISSING
         elif sort + colon == CALL:
             variables[name] = True if is_standard(rest) else MISSING
+        elif sort + colon == CATCHES:
+            variables[name] = True if is_standard_exception(rest) else MISSING
     return variables
 
 
@@ -419,4 +437,9 @@ def same_constants(one: object, other: object) -> bool:
 
 def would_raise(value: object, exceptions: tuple[str, ...]) -> bool:
     """Whether an operation fails, and a handler of some exceptions catches that."""
-    return isinstance(value, type) and value.__name__ in exceptions
+    return isinstance(value, Fails) and value.exception in exceptions
+
+
+def evaluates(value: object) -> bool:
+    """That something can be evaluated."""
+    return True

@@ -11,6 +11,7 @@ import functools
 import inspect
 import itertools
 import operator
+import sys
 import typing
 from abc import ABCMeta
 from array import array
@@ -75,6 +76,7 @@ class Calls:
         self.skipped: dict[int, str] = {}  # functions there that are not, by the id of their code
         self.skipped_calls: set[str] = set()  # those that were called
         self.replacements: dict[int, Any] = {}  # by the identity of what is replaced
+        self.stdout: object = None  # what the user sees
 
 
 CALLS: Final = Calls()
@@ -307,6 +309,7 @@ TAKING_CALLBACKS: Final = {"add_done_callback", "callback", "finalize", "push"}
 
 def call_with_callback(function: Any, *arguments: Any, **named: Any) -> object:
     """Call something that keeps functions, to call them later: methods of containers, say."""
+    RUNTIME.note_change()
     OBJECTS.share(arguments, "")
     return function(*[callback(argument) for argument in arguments], **named)
 
@@ -401,9 +404,19 @@ def add_all(items: Any, *start: Any, **named: Any) -> object:
 
 
 def call_showing(function: Callable[..., Any], *arguments: Any, **named: Any) -> object:
-    """Call something that reads all that is in what it is given."""
+    """Call something that reads all that is in what it is given. How often it was shown to the user
+    is no matter."""
+    if "file" in named or sys.stdout is not CALLS.stdout:
+        RUNTIME.note_change()
     options = {name: shown(argument) for name, argument in named.items()}
     return function(*[shown(argument) for argument in arguments], **options)
+
+
+def open_file(file: Any, mode: str = "r", *arguments: Any, **named: Any) -> object:
+    """A file that is not opened for reading may be changed by that."""
+    if mode not in ("r", "rb", "rt"):
+        RUNTIME.note_change()
+    return open(file, mode, *arguments, **named)
 
 
 def call_opaque(function: Callable[..., Any], *arguments: Any, **named: Any) -> object:
@@ -589,7 +602,7 @@ ORDERERS: Final = (sorted, min, max)
 SHOWERS: Final = (str, repr, print, format, ascii)
 HARMLESS: Final = {
     isinstance, issubclass, hash, callable, abs, round, divmod, pow, chr, ord, bin, hex,
-    oct, globals, locals, open, input, __import__,
+    oct, globals, locals, __import__,
 }  # fmt: skip
 
 BUILTINS: Final[dict[object, Callable[..., object]]] = {
@@ -599,6 +612,7 @@ BUILTINS: Final[dict[object, Callable[..., object]]] = {
     dict: partial(make_dict, dict),
     OrderedDict: partial(make_dict, OrderedDict),
     len: length,
+    open: open_file,
     id: identify,
     enumerate: make_enumerate,
     zip: make_zip,

@@ -8,7 +8,7 @@ an attribute is changed has a beginning in which it is not, so that the change i
 """
 
 from enum import EnumMeta
-from types import ModuleType
+from types import MemberDescriptorType, ModuleType
 from typing import Any, Final
 
 from mazurka.program.atomic import Atomic
@@ -63,18 +63,28 @@ def constant_attribute(thing: Any, name: str) -> object:
         if name in OBJECTS.changed:
             return MISSING
         OBJECTS.trusted.add(name)
-    value = present_value(thing, name)
-    return class_attribute(type(thing), name) if value is MISSING else value
+    return plain_attribute(thing, name)
 
 
 def unseen_attribute(thing: Any, name: str) -> object:
     """An attribute of which it is not seen who reads it: no code that is seen stores one of this
     name, unless it is a method or property of the class."""
     if type(thing) is type:
-        return class_attribute(thing, name)
+        found = class_attribute(thing, name)
+        return MISSING if hasattr(type(found), "__get__") else found
     if type(thing) is ModuleType:
         return vars(thing).get(name, MISSING)
     if not is_pythons_own(type(thing).__getattribute__):
         return MISSING
+    return plain_attribute(thing, name)
+
+
+def plain_attribute(thing: Any, name: str) -> object:
+    """An attribute of an object or its class, unless reading it runs code, as for a property."""
+    found = class_attribute(type(thing), name)
+    if hasattr(type(found), "__get__") and type(found) is not MemberDescriptorType:
+        return MISSING
     value = present_value(thing, name)
-    return class_attribute(type(thing), name) if value is MISSING else value
+    if value is not MISSING:
+        return value
+    return MISSING if type(found) is MemberDescriptorType else found

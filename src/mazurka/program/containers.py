@@ -280,6 +280,8 @@ def contains(item: object, container: Any) -> bool:
             else:
                 read_all(owner)
         else:
+            if hasattr(kind, "__next__"):  # it is looked through, up to the item
+                RUNTIME.note_change()
             use_opaque(container, "__contains__")
     return item in container
 

@@ -1,5 +1,6 @@
 """What is there for the sake of sleeping alone, while the program runs (see rewriting/faint.py)."""
 
+import queue
 from types import ModuleType
 from typing import Final
 
@@ -30,13 +31,25 @@ def is_standard(path: str) -> bool:
     return is_one_of(vars(found).get(name), STANDARD.get(f"{found.__name__}.{name}", ()))
 
 
+def is_standard_exception(path: str) -> bool:
+    """Whether an exception that the running code catches is what it seems to be."""
+    first, _, name = path.partition(".")
+    found = variables_of((first,)).get(first)
+    if name:
+        return found is queue
+    return found is (vars(queue).get(path) if path in ("Empty", "Full") else None)
+
+
 def is_one_of(thing: object, others: tuple[object, ...]) -> bool:
     return any(thing is other for other in others)
 
 
 def are_counters(values: list[object]) -> bool:
     """Whether variables are numbers with which the arithmetic of faint ones does not fail."""
-    return all(type(value) in (int, float, bool) and value >= 0 for value in values)  # type: ignore[operator]
+    return all(type(value) in (int, float, bool) and 0 <= value <= MOST for value in values)  # type: ignore[operator]
+
+
+MOST: Final = 1e9
 
 
 class Drawing:

@@ -253,12 +253,16 @@ def load_from_class(kind: type, name: str) -> object:
 
 
 def read_in_classes(kind: type, name: str) -> Any:
-    """What the first of the classes that has it says."""
+    """What the first of the classes that has it says. The ones before may get it, too: they are
+    read only if any attribute of this name is ever changed."""
     for base in kind.__mro__:
+        is_seen = OBJECTS.is_seen(base)
+        if is_seen and (name in base.__dict__ or name in OBJECTS.changed):
+            read(base, name)
+        elif is_seen:
+            OBJECTS.trusted.add(name)
         if name in base.__dict__:
-            if OBJECTS.is_seen(base):
-                read(base, name)
-            return base.__dict__.get(name, MISSING)
+            return base.__dict__[name]
     return MISSING
 
 
@@ -301,7 +305,7 @@ def delete_plainly(thing: object, name: str) -> None:
 def load_plainly(thing: object, name: str) -> object:
     """What object.__getattribute__ does."""
     if not RUNTIME.is_elsewhere() and (
-        name in getattr(thing, "__dict__", ()) or class_attribute(type(thing), name) is MISSING
+        present_value(thing, name) is not MISSING or class_attribute(type(thing), name) is MISSING
     ):
         read(thing, name)
     return object.__getattribute__(thing, name)

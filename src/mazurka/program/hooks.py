@@ -16,6 +16,7 @@ from mazurka.program.awaited import (
 )
 from mazurka.program.awaits import (
     called,
+    evaluates,
     may_be_waiting,
     same_constants,
     would_raise,
@@ -66,6 +67,7 @@ from mazurka.program.patterns import (
     match_rest,
     match_sequence,
 )
+from mazurka.program.runtime import RUNTIME
 
 HOOKS: Final[dict[str, Callable[..., object]]] = {
     "load_attribute": load_attribute,
@@ -110,6 +112,8 @@ HOOKS: Final[dict[str, Callable[..., object]]] = {
     "called": called,
     "same_constants": same_constants,
     "would_raise": would_raise,
+    "note_change": RUNTIME.note_change,
+    "evaluates": evaluates,
     "can_sleep": can_sleep,
     "drawing": drawing,
     "drawn": drawn,

@@ -33,7 +33,7 @@ from mazurka.program.containers import iterate
 from mazurka.program.faint import are_counters, are_standard
 from mazurka.program.objects import ATOMS, MISSING, OBJECTS, is_machinery, shape_of
 from mazurka.program.runtime import IN_A_CIRCLE, RUNTIME
-from mazurka.program.source import callers_frame
+from mazurka.program.source import callers_frame, variables_of
 from mazurka.program.thread import Thread
 
 
@@ -100,7 +100,8 @@ class Loop:
         self.line = line
         self.names = names  # the variables that rounds assign, and later ones may use
         self.counters: tuple[str, ...] = ()  # more of these, which are faint
-        self.calls: tuple[str, ...] = ()  # if the functions are standard that are called for them
+        self.operands: tuple[str, ...] = ()  # if these are numbers that they are computed from,
+        self.calls: tuple[str, ...] = ()  # and these functions the standard ones
         self.sort = sort
         self.rounds = 0
         self.pause = SHORTEST_PAUSE
@@ -132,10 +133,12 @@ def enter_loop(
     names: tuple[str, ...],
     sort: int,
     counters: tuple[str, ...] = (),
+    operands: tuple[str, ...] = (),
     calls: tuple[str, ...] = (),
 ) -> Loop:
     loop = Loop(line, names, sort, callers_frame().f_code.co_filename)
     loop.counters = counters
+    loop.operands = operands
     loop.calls = calls
     return loop
 
@@ -148,13 +151,15 @@ def again(loop: Loop) -> bool:
     if loop.begin < 0:
         loop.begin_round(thread)
     elif loop.begin == thread.latest:
-        if not loop.names and not loop.counters and is_endless(thread, loop):
+        if not loop.names and is_endless(thread, loop):
             cut(thread, loop)
         let_time_pass(thread, loop)
     else:
         if is_cut(loop) and is_pure(thread, loop):
             cut(thread, loop)
         let_time_pass(thread, loop)
+        if thread.clock > LONGEST_PAUSE and is_cut(loop):
+            cut(thread, loop)  # nobody waits for so long
         count_round(loop)
         loop.begin_round(thread)
         if SETTINGS.purity and loop.sort != SUSPENDS:
@@ -173,6 +178,7 @@ def is_endless(thread: Thread, loop: Loop) -> bool:
     return (
         is_cut(loop)
         and thread.changes == visit.changes
+        and (not loop.counters or are_faint(loop, visit))
         and RUNTIME.watcher is None  # else it may look at what others change
         and time_does_not_matter(thread, visit)
     )
@@ -242,11 +248,14 @@ def leaves_all_as_it_was(thread: Thread, loop: Loop, visit: Visit) -> bool:
 
 def are_faint(loop: Loop, visit: Visit) -> bool:
     """Whether the counters of a loop are of no consequence, or what they were."""
-    values = values_of(loop.counters)
-    if are_same(visit.counters, values):
+    if are_same(visit.counters, values_of(loop.counters)):
         return True
-    present = [value for value in values if value is not MISSING]
-    return are_counters(present) and are_standard(loop.calls)
+    operands = variables_of(loop.operands)
+    return (
+        len(operands) == len(loop.operands)
+        and are_counters(list(operands.values()))
+        and are_standard(loop.calls)
+    )
 
 
 def time_does_not_matter(thread: Thread, visit: Visit) -> bool:
@@ -362,15 +371,33 @@ def same(one: object, other: object) -> bool:
     """Whether nobody can tell two values of a variable apart. An object of which it is not seen
     what is done to it may have changed."""
     if is_constant(one):
-        return one is other or (type(one) is type(other) and is_constant(other) and one == other)
+        return one is other or (type(one) is type(other) and are_equal_constants(one, other))
     return one is other and is_seen(one)
+
+
+def are_equal_constants(one: Any, other: Any) -> bool:
+    """The same for two constants of one type: 0.0 == -0.0, and (0,) == (False,)."""
+    kind = type(one)
+    if kind is tuple:
+        return len(one) == len(other) and are_same(list(one), list(other))
+    if kind is float or kind is complex or kind is range:
+        return repr(one) == repr(other)
+    return bool(is_constant(other) and one == other)
 
 
 def is_constant(value: object) -> bool:
     kind = type(value)
     if kind is tuple:
         return all(is_constant(part) for part in cast(tuple[object, ...], value))
-    return kind in ATOMS or isinstance(kind, EnumMeta) or value is MISSING
+    return kind in ATOMS or value is MISSING or (isinstance(kind, EnumMeta) and is_plain_enum(kind))
+
+
+def is_plain_enum(kind: Any) -> bool:
+    """Whether members of an enum are compared and tested without any code of the user's."""
+    bases = [base for base in kind.__mro__ if base.__module__ not in ("enum", "builtins")]
+    return not any(
+        name in vars(base) for base in bases for name in ("__eq__", "__ne__", "__bool__")
+    )
 
 
 def is_seen(value: object) -> bool:

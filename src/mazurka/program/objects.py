@@ -228,8 +228,8 @@ class Objects(Memory):
 
     def first_use(self, thing: object) -> Record:
         """An object that was not given away: it is its user's own, unless it was there before."""
-        if isinstance(thing, type):
-            return self.add_local_class(thing)
+        if issubclass(type(thing), type):
+            return self.add_local_class(cast(type, thing))
         earlier = self.before.get(id(thing))
         if earlier is not None and earlier.thing is thing:
             return self.found_outside(thing, earlier)
@@ -410,12 +410,12 @@ class Objects(Memory):
                 self.share(value, label)
         if self.rooting and not self.is_seen(type(thing)) and type(thing) is not LruCache:
             return  # what hangs on it is found when it is used
-        own = getattr(thing, "__dict__", None)
+        own = own_dict(thing)
         if own is not None:
             for name, value in list(own.items()):
                 self.share(value, f"{label}.{name}")
         for name in slots_of(type(thing)):
-            self.share(getattr(thing, name, None), f"{label}.{name}")
+            self.share(value_of_slot(thing, name), f"{label}.{name}")
 
     def is_shared(self, thing: object) -> bool:
         record = self.here.get(id(thing)) or self.outside.get(id(thing))
@@ -616,19 +616,35 @@ def contents_of_cell(cell: CellType) -> object:
         return MISSING
 
 
+def own_dict(thing: object) -> dict[str, object] | None:
+    """The attributes of an object, not as its class may give them."""
+    try:
+        own = object.__getattribute__(thing, "__dict__")
+    except AttributeError:
+        return None
+    return own if type(own) is dict else None
+
+
+def value_of_slot(thing: object, name: str) -> object:
+    try:
+        return object.__getattribute__(thing, name)
+    except AttributeError:
+        return MISSING
+
+
 def present_value(thing: object, name: str) -> object:
     """An attribute of the object itself as it is now, without running any code of its class."""
     if type(thing) is CellType:
         return contents_of_cell(thing)
     if type(thing) is dict:  # the globals of a module
         return cast(dict[str, object], thing).get(name, MISSING)
-    if isinstance(thing, type):
+    if issubclass(type(thing), type):
         return thing.__dict__.get(name, MISSING)
-    own = getattr(thing, "__dict__", None)
-    if type(own) is dict and name in own:
+    own = own_dict(thing)
+    if own is not None and name in own:
         return own[name]
     if name in slots_of(type(thing)):
-        return getattr(thing, name, MISSING)
+        return value_of_slot(thing, name)
     return MISSING
 
 
@@ -644,10 +660,12 @@ def put_back_field(thing: object, name: str, value: object) -> None:
             namespace.pop(name, None)
         else:
             namespace[name] = value
-    elif value is not MISSING:
-        (type.__setattr__ if isinstance(thing, type) else object.__setattr__)(thing, name, value)
-    elif present_value(thing, name) is not MISSING:
-        (type.__delattr__ if isinstance(thing, type) else object.__delattr__)(thing, name)
+    else:
+        base: Any = type if issubclass(type(thing), type) else object
+        if value is not MISSING:
+            base.__setattr__(thing, name, value)
+        elif present_value(thing, name) is not MISSING:
+            base.__delattr__(thing, name)
 
 
 def put_back_contents(container: Any, items: list[Any]) -> None:

@@ -24,6 +24,8 @@ COMPILED: Final = not __file__.endswith(".py")
 
 innermost_frame: Final = sys._getframe
 
+COMPREHENSIONS: Final = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
+
 
 def here() -> FrameType | None:
     """The innermost frame that is the user's."""
@@ -53,11 +55,15 @@ def variables_of(names: tuple[str, ...]) -> dict[str, object]:
     if not names:
         return {}
     frame: Any = callers_frame()  # of which local variables are no dict from Python 3.13 on
+    code: CodeType = frame.f_code
     found: dict[str, object] = {}
-    for variables in (frame.f_globals, frame.f_locals):
-        for name in names:
-            if name in variables:
-                found[name] = variables[name]
+    if code.co_name in COMPREHENSIONS:  # which do not have all variables of their function
+        return found
+    local = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
+    for name in names:
+        variables = frame.f_locals if name in local else frame.f_globals
+        if name in variables:
+            found[name] = variables[name]
     return found
 
 

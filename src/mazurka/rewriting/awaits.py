@@ -19,7 +19,16 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Protocol
 
-from mazurka.program.awaits import ARE_CONSTANT, AT_HEAD, CALL, CONSTANT, MODEL, RAISES, RETURNS
+from mazurka.program.awaits import (
+    ARE_CONSTANT,
+    AT_HEAD,
+    CALL,
+    CATCHES,
+    CONSTANT,
+    MODEL,
+    RAISES,
+    RETURNS,
+)
 from mazurka.rewriting.conditions import (
     FALSE,
     TRUE,
@@ -35,7 +44,7 @@ from mazurka.rewriting.faint import called_in, time_slept, used_in
 from mazurka.rewriting.liveness import assigned_names
 from mazurka.rewriting.loops import may_suspend
 from mazurka.rewriting.nodes import ADDED, constant, hook, is_display_of_literals, load
-from mazurka.rewriting.scopes import FunctionNode
+from mazurka.rewriting.scopes import ComprehensionNode, FunctionNode
 
 VALUE = f"{ADDED}value"
 VARIABLES = f"{ADDED}variables"
@@ -175,14 +184,19 @@ class ForwardConditions:
             value = getattr(statement, "value", None)
             for operation in [] if value is None else list(self.operations_in(value)):
                 if isinstance(operation, ast.Subscript) or method_of(operation) in QUEUE_METHODS:
-                    self.add_failure(operation, CATCHING[caught], (handler.body, *following))
+                    self.add_failure(operation, caught, handler, following)
 
-    def add_failure(self, item: ast.expr, exceptions: tuple[str, ...], after: Blocks) -> None:
+    def add_failure(
+        self, item: ast.expr, caught: str, handler: ast.ExceptHandler, following: Blocks
+    ) -> None:
         """Add what follows if an operation fails to the condition for when it does not."""
         otherwise = self.found.pop(item, None)
+        after = (handler.body, *following)
 
         def condition() -> ast.expr:
-            is_missing = hook("would_raise", load(VALUE), constant(exceptions))
+            is_missing = hook("would_raise", load(VALUE), constant(CATCHING[caught]))
+            if handler.type is not None:
+                self.names.add(CATCHES + caught)
             if_missing = both(is_missing, self.after(after, {}))
             self.names.add(RAISES)
             if otherwise is None:
@@ -218,7 +232,7 @@ class ForwardConditions:
             return FALSE
 
     def operations_in(self, node: ast.expr) -> Iterator[ast.expr]:
-        for part in ast.walk(node):
+        for part in evaluated_in(node):
             if isinstance(part, ast.Call):
                 if time_slept(part) is None and evaluates_plainly(part) and self.may_wait(part):
                     yield part
@@ -235,7 +249,7 @@ class ForwardConditions:
 
     def tests_in(self, node: ast.expr) -> Iterator[ast.expr]:
         """What the parts of an expression ask whether it is true."""
-        for part in ast.walk(node):
+        for part in evaluated_in(node):
             if isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.Not):
                 yield from tested_in(part.operand)
             elif isinstance(part, ast.Call) and self.known.is_builtin(part.func, {"bool"}):
@@ -301,7 +315,7 @@ class ForwardConditions:
         values = dict(values)
         try:
             if isinstance(node, ast.Expr):
-                self.value(node.value, values)
+                value = self.value(node.value, values)
             elif isinstance(node, ast.Return):
                 none = ast.Constant(None)
                 return self.at_return(
@@ -311,12 +325,14 @@ class ForwardConditions:
                 target = node.targets[0]
                 if not isinstance(target, ast.Name) or not self.known.is_own(target.id):
                     return FALSE
-                values[target.id] = self.value(node.value, values)
+                values[target.id] = value = self.value(node.value, values)
             else:
                 return FALSE
         except Visible:
             return FALSE
-        return self.after(following, values)
+        # It may fail, though nobody looks at what it gives. (What is not known does not fail.)
+        succeeds = hook("evaluates", value) if is_known(value) else TRUE
+        return both(succeeds, self.after(following, values))
 
     def after_test(
         self, test: ast.expr, if_true: Blocks, if_false: Blocks | None, values: Values
@@ -461,12 +477,14 @@ class LoopConditions(ForwardConditions):
         loop: ast.While,
         changed: Sequence[str],
         counters: Sequence[str],
+        operands: Set[str],
         calls: Sequence[str],
         names: Names,
     ) -> None:
         super().__init__(names)
         self.changed = set(changed)  # variables that must be as they were at the head
         self.counters = set(counters)  # and those that must be numbers,
+        self.operands = operands  # like these, which they are computed from,
         self.calls = calls  # if these are the standard functions
         self.branch(loop.test, (loop.body,), None)
         self.block(loop.body, ())
@@ -479,10 +497,11 @@ class LoopConditions(ForwardConditions):
                 return FALSE
             at_head = self.variable_called(AT_HEAD + name)
             condition = both(condition, hook("same_constants", values[name], at_head))
-        for name in sorted(self.counters & values.keys()):
-            if not is_known(values[name]):
+        if self.counters & values.keys():
+            numbers = [self.variable(load(name), values) for name in sorted(self.operands)]
+            if not all(map(is_known, numbers)):
                 return FALSE
-            condition = both(condition, hook("can_sleep", values[name]))
+            condition = both(condition, hook("can_sleep", *numbers))
             self.names.update(CALL + path for path in self.calls)
         return condition
 
@@ -525,6 +544,14 @@ def may_be_asked(function: FunctionNode) -> bool:
 def method_of(operation: ast.expr) -> str:
     is_method = isinstance(operation, ast.Call) and isinstance(operation.func, ast.Attribute)
     return operation.func.attr if is_method else ""  # type: ignore[attr-defined]
+
+
+def evaluated_in(node: ast.AST) -> Iterator[ast.AST]:
+    """The parts of an expression that are evaluated with it, once."""
+    yield node
+    if not isinstance(node, ast.Lambda | ComprehensionNode):
+        for child in ast.iter_child_nodes(node):
+            yield from evaluated_in(child)
 
 
 def tested_in(test: ast.expr) -> Iterator[ast.expr]:

@@ -214,6 +214,9 @@ class ExpressionRewriter(ast.NodeTransformer):
             return at(node, function("without_added", node))
         if self.in_faint and is_draw(node):
             return self.drawn(node)
+        if self.is_builtin(node.func, {"exec", "eval"}):
+            node.args = [self.visit(argument) for argument in node.args]
+            return at(node, second(hook("note_change"), node))
         visit = self.condition if self.is_builtin(node.func, {"bool"}) else self.visit
         if node in self.awaited:
             if self.is_builtin(node.func, {"len"}):

@@ -8,9 +8,9 @@
 How long a thread sleeps is no matter to anybody, so neither is `delay`, nor which random numbers
 are drawn for it: such variables are called *faint*. They are used to compute faint variables and
 how long to sleep, and to decide about that, and nowhere else. The arithmetic must be such that it
-never fails for numbers that are not negative, and gives such numbers again. (To sleep for longer
-than the world exists does fail; nobody gets there.) That `time.sleep` is what it seems to be is
-found out when the program runs.
+never fails for numbers that are not negative, and gives such numbers again, which do not grow
+beyond all measure: what a round multiplies must be limited, too. That the variables are such
+numbers, and that `time.sleep` is what it seems to be, is found out when the program runs.
 """
 
 import ast
@@ -19,9 +19,9 @@ from collections.abc import Iterator, Sequence
 
 Names = frozenset[str]
 
-# Functions of `random` that give numbers which are not negative, if they are given such numbers;
-# and those that fail for some, and so must be given such as are written there.
-DRAWING = {"random", "uniform", "triangular"}
+# Functions of `random` that give numbers which are not negative, if they are given such numbers,
+# and how many; and those that fail for some, and so must be given such as are written there.
+DRAWING = {"random": 0, "uniform": 2, "triangular": 2}
 DRAWING_CAREFULLY = {"randint", "randrange", "expovariate"}
 GROWING = ast.Add | ast.Mult
 DIVIDING = ast.Mod | ast.FloorDiv | ast.Div
@@ -56,6 +56,8 @@ def strong_uses(node: ast.AST, faint: Names) -> Iterator[str]:
 def names_in(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.Global | ast.Nonlocal):
         yield from node.names
+    elif isinstance(node, ast.ExceptHandler) and node.name is not None:
+        yield node.name  # which is deleted afterwards
     elif isinstance(node, ast.Name):
         yield node.id
     elif isinstance(node, ast.AugAssign):
@@ -71,9 +73,10 @@ def is_faint(node: ast.stmt, faint: Names) -> bool:
         return isinstance(node.value, ast.Constant) or (slept is not None and is_harmless(slept))
     if isinstance(node, ast.Assign):
         targets = node.targets
-        return all(is_one_of(target, faint) for target in targets) and is_harmless(node.value)
-    if isinstance(node, ast.AugAssign):
-        return is_one_of(node.target, faint) and is_arithmetic(node.op, node.value)
+        return all(is_one_of(target, faint) for target in targets) and is_limited(node.value, faint)
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        old = ast.Name(node.target.id, ast.Load())
+        return old.id in faint and is_limited(ast.BinOp(old, node.op, node.value), faint)
     if isinstance(node, ast.If):
         return is_harmless(node.test) and all(
             is_faint(statement, faint) for statement in (*node.body, *node.orelse)
@@ -85,6 +88,25 @@ def is_one_of(target: ast.expr, names: Names) -> bool:
     return isinstance(target, ast.Name) and target.id in names
 
 
+def is_limited(node: ast.expr, faint: Names) -> bool:
+    """Whether a harmless expression is at most the sum of a faint variable and something else: then
+    that grows slowly if it is assigned again and again."""
+    if not is_harmless(node):
+        return False
+    if faint.isdisjoint(used_in(node)) or isinstance(node, ast.Name | ast.Compare):
+        return True
+    if isinstance(node, ast.BinOp):
+        if isinstance(node.op, ast.Add):
+            parts = [node.left, node.right]
+            return any(faint.isdisjoint(used_in(part)) for part in parts) and all(
+                is_limited(part, faint) for part in parts
+            )
+        return isinstance(node.op, ast.Mod)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "min":
+        return any(faint.isdisjoint(used_in(part)) for part in node.args)
+    return False
+
+
 def time_slept(node: ast.expr) -> ast.expr | None:
     """How long `time.sleep` sleeps, if this is a call of it."""
     if not isinstance(node, ast.Call) or len(node.args) != 1 or node.keywords:
@@ -93,6 +115,7 @@ def time_slept(node: ast.expr) -> ast.expr | None:
     is_sleep = (isinstance(function, ast.Name) and function.id == "sleep") or (
         isinstance(function, ast.Attribute)
         and isinstance(function.value, ast.Name)
+        and not function.value.id.startswith("__")  # which would have another name
         and function.attr == "sleep"
     )
     return node.args[0] if is_sleep and not isinstance(node.args[0], ast.Starred) else None
@@ -106,8 +129,6 @@ def is_harmless(node: ast.expr) -> bool:
     if isinstance(node, ast.Name):
         return True
     if isinstance(node, ast.BinOp):
-        if isinstance(node.op, ast.Pow):
-            return is_positive(node.left) and is_harmless(node.right)
         return is_harmless(node.left) and is_arithmetic(node.op, node.right)
     if isinstance(node, ast.Compare):
         return all(map(is_harmless, [node.left, *node.comparators])) and all(
@@ -145,9 +166,11 @@ def is_draw(node: ast.Call) -> bool:
     function = node.func
     if not isinstance(function, ast.Attribute) or not isinstance(function.value, ast.Name):
         return False
-    return function.attr in DRAWING or (
-        function.attr in DRAWING_CAREFULLY and can_be_drawn(function.attr, node.args)
-    )
+    if node.keywords or function.value.id.startswith("__"):
+        return False
+    if function.attr in DRAWING_CAREFULLY:
+        return can_be_drawn(function.attr, node.args)
+    return function.attr in DRAWING and len(node.args) == DRAWING[function.attr]
 
 
 def can_be_drawn(name: str, arguments: list[ast.expr]) -> bool:
@@ -175,3 +198,20 @@ def used_in(node: ast.AST) -> Iterator[str]:
                 yield part.id
         elif isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name):
             yield part.target.id
+
+
+def operands_of(counters: Names, statements: Sequence[ast.stmt]) -> Names:
+    """All variables that faint statements use beside some counters, or what depends on these."""
+    depending = counters
+    while True:
+        found = [part for part in statements if not depending.isdisjoint(used_in(part))]
+        assigned = {name for part in found for name in assigned_in(part)}
+        if assigned <= depending:
+            return counters.union(*map(used_in, found))
+        depending |= assigned
+
+
+def assigned_in(node: ast.AST) -> Iterator[str]:
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+            yield part.id

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from mazurka.rewriting.faint import Names, called_in, faint_names, is_faint
+from mazurka.rewriting.faint import Names, called_in, faint_names, is_faint, operands_of
 from mazurka.rewriting.scopes import FunctionNode, bound_name
 
 NO_NAMES: Names = frozenset()
@@ -40,13 +40,15 @@ class Liveness:
         )
         assigned = [name for statement in node.body for name in assigned_names(statement)]
         self.faint = NO_NAMES if self.everything else faint_names(node.body, frozenset(assigned))
-        self.calls = tuple(sorted(set(self.calls_in(node))))  # for the sake of faint variables
+        statements = [part for part in ast.walk(node) if isinstance(part, ast.stmt)]
+        self.faint_statements = [part for part in statements if self.is_faint(part)]
+        calls = {name for statement in self.faint_statements for name in called_in(statement)}
+        self.calls = tuple(sorted(calls))  # for the sake of faint variables
         self.block(node.body, NO_NAMES, Targets())
 
-    def calls_in(self, node: FunctionNode) -> Iterator[str]:
-        for part in ast.walk(node):
-            if isinstance(part, ast.stmt) and self.is_faint(part):
-                yield from called_in(part)
+    def operands(self, counters: Iterable[str]) -> Names:
+        """What else must be numbers, so that these do not matter."""
+        return operands_of(frozenset(counters), self.faint_statements)
 
     def is_faint(self, node: ast.stmt) -> bool:
         return is_faint(node, self.faint)

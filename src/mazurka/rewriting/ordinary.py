@@ -1,5 +1,6 @@
 """Ordinary Python code, made ready to be explored."""
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -70,6 +71,7 @@ def ordinary_code(
     OBJECTS.opaque = {}
     CALLS.skipped_calls = set()
     CALLS.replacements = REPLACEMENTS
+    CALLS.stdout = sys.stdout
     STANDARD.steered = steered
     STANDARD.steered_types = STEERED_TYPES
     STANDARD.namespace_of = local_namespace

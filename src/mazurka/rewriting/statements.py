@@ -67,14 +67,17 @@ class Rewriter(ExpressionRewriter):
         if self.liveness is None or not self.has_temporaries():
             return [self.visit_If(node)]  # type: ignore[arg-type]
         live = self.liveness.assigned_and_live(node)
-        names = self.mangled(live - self.liveness.faint)
-        counters = self.mangled(live & self.liveness.faint)
+        faint = live & self.liveness.faint
+        operands = self.liveness.operands(faint)
+        if any(name.startswith("__") or self.is_shared(name) for name in operands):
+            faint = set()  # others may change what they are computed from
+        names, counters = self.mangled(live - faint), self.mangled(faint)
         loop = self.temporary()
         calls = self.liveness.calls
-        self.wait_with(LoopConditions(node, names, counters, calls, self), loop)
+        self.wait_with(LoopConditions(node, names, counters, operands, calls, self), loop)
         facts: list[object] = [node.lineno, names, sort_of(node)]
         if counters:
-            facts += [counters, calls]
+            facts += [counters, tuple(sorted(operands)), calls]
         entry = at(node, assign(loop, hook("enter_loop", *map(constant, facts))))
         test = self.condition(node.test)
         node.test = at(test, ast.BoolOp(ast.And(), [hook("again", load(loop)), test]))

@@ -5,6 +5,8 @@ timed out, and on how often it looked. So it shows the same whenever the thread 
 """
 
 import functools
+import math
+import operator
 import threading
 import time
 from collections.abc import Callable
@@ -51,12 +53,18 @@ def clock(original: Callable[[], Any], start: float, unit: float) -> Callable[[]
     return read
 
 
-def sleep(seconds: float, /) -> None:
+def sleep(seconds: Any, /) -> None:
     if not in_execution():
         original_sleep(seconds)
         return
+    if not isinstance(seconds, float):
+        seconds = operator.index(seconds)
+    elif math.isnan(seconds):
+        raise ValueError("Invalid value NaN (not a number)")
     if seconds < 0:
         raise ValueError("sleep length must be non-negative")
+    if seconds > threading.TIMEOUT_MAX:
+        raise OverflowError("timestamp too large to convert to C PyTime_t")
     thread = RUNTIME.current
     assert thread is not None
     thread.clock += seconds
