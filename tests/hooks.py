@@ -170,6 +170,7 @@ PLAIN: dict[str, Callable[..., Any]] = {
     "called": called,
     "same_constants": operator.eq,  # these are part of conditions, which nobody asks for here
     "would_raise": contains,
+    "attributes_of": vars,
     "note_change": called,
     "evaluates": same,
     "can_sleep": same,

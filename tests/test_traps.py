@@ -289,6 +289,30 @@ def an_attribute_that_a_class_gets() -> None:
     assert not found
 
 
+def attributes_as_items() -> None:
+    def work(box: Box) -> None:
+        vars(box)["value"] = 1
+
+    box = Box()
+    thread = threading.Thread(target=work, args=(box,))
+    thread.start()
+    found = box.value
+    thread.join()
+    assert not found
+
+
+def attributes_all_at_once() -> None:
+    def work(box: Box) -> None:
+        box.__dict__.update(value=1)
+
+    box = Box()
+    thread = threading.Thread(target=work, args=(box,))
+    thread.start()
+    found = box.value
+    thread.join()
+    assert not found
+
+
 # Numbers for sleeping that fail
 
 
@@ -436,6 +460,8 @@ def a_statement_in_a_string() -> None:
         (a_number_with_another_sign, "AssertionError"),
         (a_truth_value_in_a_tuple, "AssertionError"),
         (an_attribute_that_a_class_gets, "AssertionError"),
+        (attributes_as_items, "AssertionError"),
+        (attributes_all_at_once, "AssertionError"),
         (a_step_that_is_negative, "ValueError"),
         (a_pause_that_is_none, "TypeError"),
         (a_pause_after_the_loop, "TypeError"),

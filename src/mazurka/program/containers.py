@@ -609,12 +609,22 @@ def call_method(function: Callable[..., Any], *arguments: Any, **named: Any) -> 
         arguments = tuple([certain(argument) for argument in arguments[:1]]) + arguments[1:]
     if name == "update" and shape == KEYED:
         arguments = tuple([pairs_of(argument) for argument in arguments])
+        if OBJECTS.dicts and OBJECTS.instance_with(container) is not None:
+            update_attributes(container, dict(*arguments, **named))
+            return None
     elif name in TAKING_ITEMS:
         arguments = tuple([items_of(argument) for argument in arguments])
     give(container, arguments)
     give(container, tuple(named.values()))
     announce_method(container, name, arguments)
     return function(*arguments, **named)
+
+
+def update_attributes(own: dict[object, object], new: dict[object, object]) -> None:
+    """`thing.__dict__.update(...)`: one attribute after the other."""
+    for key, value in new.items():
+        change_item(ITEM_SET, own, key, value)
+        own[key] = value
 
 
 def has_symbolic(container: Any) -> bool:

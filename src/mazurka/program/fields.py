@@ -18,7 +18,7 @@ from types import (
 from typing import Any, Final, cast
 
 from mazurka.core.operation import ALL, LOAD, NONE, READ, STORE, WRITE
-from mazurka.program.objects import MISSING, OBJECTS, VALUE, is_memory, present_value
+from mazurka.program.objects import MISSING, OBJECTS, VALUE, is_memory, own_dict, present_value
 from mazurka.program.runtime import RUNTIME
 from mazurka.program.source import here
 from mazurka.program.thread import Cell, itself
@@ -189,6 +189,13 @@ def load_attribute(thing: object, name: str) -> object:
     elif way == INSTANCE_DICT:
         return OBJECTS.dict_of(thing)
     return getattr(thing, name)
+
+
+def attributes_of(thing: object) -> object:
+    """`vars(thing)`."""
+    if RUNTIME.is_elsewhere() or way_to(type(thing), "__dict__") != INSTANCE_DICT:
+        return vars(thing)
+    return load_attribute(thing, "__dict__") if own_dict(thing) is not None else vars(thing)
 
 
 def read_in_module(namespace: dict[str, object], name: str) -> None:

@@ -43,6 +43,7 @@ from mazurka.program.containers import (
 )
 from mazurka.program.faint import can_sleep, drawing, drawn
 from mazurka.program.fields import (
+    attributes_of,
     closure_cell,
     delete_attribute,
     delete_closure,
@@ -73,6 +74,7 @@ HOOKS: Final[dict[str, Callable[..., object]]] = {
     "load_attribute": load_attribute,
     "store_attribute": store_attribute,
     "delete_attribute": delete_attribute,
+    "attributes_of": attributes_of,
     "load_item": load_item,
     "store_item": store_item,
     "delete_item": delete_item,

@@ -214,6 +214,8 @@ class ExpressionRewriter(ast.NodeTransformer):
             return at(node, function("without_added", node))
         if self.in_faint and is_draw(node):
             return self.drawn(node)
+        if self.is_builtin(node.func, {"vars"}) and len(node.args) == 1 and not node.keywords:
+            return at(node, hook("attributes_of", self.visit(node.args[0])))
         if self.is_builtin(node.func, {"exec", "eval"}):
             node.args = [self.visit(argument) for argument in node.args]
             return at(node, second(hook("note_change"), node))
