@@ -817,3 +817,12 @@ def test_examples(target: str, code: int, text: str) -> None:
     result = run("check", str(EXAMPLES / target), "--outcomes")
     assert result.exit_code == code
     assert text in result.stdout
+
+
+def test_a_log_that_is_set_up_in_the_program(write: Write) -> None:
+    """Its handlers live on until Python ends, and are closed then."""
+    write("logs.py", "import logging\ndef f():\n  logging.warning('here')\n")
+    process = start("check", "logs.py::f")
+    _, errors = process.communicate()
+    assert process.returncode == 0
+    assert "Traceback" not in errors

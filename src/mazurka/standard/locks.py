@@ -1,6 +1,7 @@
 """`threading`'s locks, conditions, semaphores, events and barriers."""
 
 import _thread
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -36,7 +37,8 @@ class Stand(type):
     model: Any
 
     def __call__(cls) -> Any:
-        return cls.model() if in_execution() else cls.make_real()
+        is_model = in_execution() and sys._getframe(1).f_globals.get("__name__") != "logging"
+        return cls.model() if is_model else cls.make_real()  # handlers live on after a check
 
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, cls.real_type) or type(instance) is cls.model
