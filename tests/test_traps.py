@@ -4,6 +4,7 @@ program can tell may be passed over."""
 import enum
 import io
 import queue
+import sys
 import threading
 import time
 from collections import Counter, deque
@@ -313,6 +314,32 @@ def attributes_all_at_once() -> None:
     assert not found
 
 
+flag = False
+other_flag = False
+
+
+def a_global_as_an_item() -> None:
+    def work() -> None:
+        globals()["flag"] = True
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    found = flag
+    thread.join()
+    assert not found
+
+
+def a_global_as_an_attribute() -> None:
+    def work() -> None:
+        setattr(sys.modules[__name__], "other_flag", True)  # noqa: B010
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    found = other_flag
+    thread.join()
+    assert not found
+
+
 # Numbers for sleeping that fail
 
 
@@ -462,6 +489,8 @@ def a_statement_in_a_string() -> None:
         (an_attribute_that_a_class_gets, "AssertionError"),
         (attributes_as_items, "AssertionError"),
         (attributes_all_at_once, "AssertionError"),
+        (a_global_as_an_item, "AssertionError"),
+        (a_global_as_an_attribute, "AssertionError"),
         (a_step_that_is_negative, "ValueError"),
         (a_pause_that_is_none, "TypeError"),
         (a_pause_after_the_loop, "TypeError"),

@@ -167,8 +167,10 @@ class Objects(Memory):
         self.sites: set[tuple[object, int]] = set()  # what is first used there is shared
         self.classes: dict[str, Identity] = {}  # by their names: those made in executions
         self.modules: set[str] = set()  # whose code is rewritten
-        # The dicts of objects that code got hold of, by address, with the objects.
+        # The dicts of objects that code got hold of, by address, with the objects; and the globals
+        # of modules, which are objects themselves.
         self.dicts: dict[int, tuple[object, object]] = {}
+        self.namespaces: dict[int, tuple[object, object]] = {}
         self.opaque: dict[str, set[str]] = {}  # what was used, and which of it is not rewritten
         self.cached: list[Any] = []  # functions with functools.lru_cache that are outside
         # Attributes, by their names: those that some step has changed in this check, and those that
@@ -198,6 +200,7 @@ class Objects(Memory):
             function.__dict__.pop(CALL_COUNT, None)
         self.cached = []
         self.outside = {}
+        self.namespaces = {}
         self.sites = set()
         self.changed = set()
         self.modules = set()
@@ -208,7 +211,7 @@ class Objects(Memory):
             self.put_back()
         self.before = self.here
         self.here = {}
-        self.dicts = {}
+        self.dicts = dict(self.namespaces)
         for function in self.cached:
             function.cache_clear()  # it may be called by code that is not rewritten
 
@@ -282,6 +285,7 @@ class Objects(Memory):
             record = Record(namespace, OUTSIDE)
             record.identity = Identity(f"outside@{namespace.get('__name__')}", "")
             self.outside[id(namespace)] = record
+            self.namespaces[id(namespace)] = namespace, namespace
         for name, value in list(namespace.items()):
             if isinstance(value, type) and self.is_seen(value):
                 self.add_class(value)

@@ -191,6 +191,21 @@ class Scopes(ast.NodeVisitor):
             self.stored_attributes.add(name)
         self.visit(node.value)
 
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        """`globals()["name"] = ...` stores a global variable."""
+        name = text_of(node.slice)
+        if name is not None and not isinstance(node.ctx, ast.Load) and gives_globals(node.value):
+            self.stored_globals.add(name)
+        self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        """`setattr(module, "name", ...)` may do so, too."""
+        if isinstance(node.func, ast.Name) and node.func.id in ("setattr", "delattr"):
+            name = text_of(node.args[1]) if len(node.args) > 1 else None
+            if name is not None:
+                self.stored_attributes.add(name)
+        self.generic_visit(node)
+
     def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
         self.visit(node.value)
         host = self.scope.host()
@@ -360,3 +375,15 @@ def results(node: ComprehensionNode) -> list[ast.expr]:
 def bound_name(alias: ast.alias) -> str:
     """The variable that an import binds."""
     return alias.asname or alias.name.partition(".")[0]
+
+
+def text_of(node: ast.expr) -> str | None:
+    is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+    return node.value if is_text else None  # type: ignore[attr-defined]
+
+
+def gives_globals(node: ast.expr) -> bool:
+    """`globals()`, or `function.__globals__`."""
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id == "globals"
+    return isinstance(node, ast.Attribute) and node.attr == "__globals__"
