@@ -94,6 +94,82 @@ def a_module_that_comes_later() -> None:
     beside(work)
 
 
+def a_call_that_is_made_if_need_be() -> None:
+    def fail() -> None:
+        raise RuntimeError
+
+    def work(box: Box) -> None:
+        while not box.ready:
+            box.value < 2 or fail()  # type: ignore[func-returns-value]
+
+    box = Box()
+    threading.Thread(target=work, args=(box,)).start()
+    box.value = 2
+    box.ready = True
+
+
+def a_function_that_sleeps_before_it_looks() -> None:
+    def check(box: Box) -> bool:
+        time.sleep(2)
+        return box.ready
+
+    def work(box: Box) -> None:
+        start = time.monotonic()
+        while not check(box):
+            pass
+        assert time.monotonic() - start < 3
+
+    beside(work)
+
+
+def a_variable_that_is_assigned_on_the_way() -> None:
+    def work(box: Box) -> None:
+        while True:
+            number = 1
+            if (number := number + 1) + box.value == 2:
+                continue
+            break
+        assert box.value != -1
+
+    box = Box()
+    threading.Thread(target=work, args=(box,)).start()
+    box.value = -1
+    box.value = 5
+
+
+def a_keyword_that_get_does_not_take() -> None:
+    table: dict[str, int] = {}
+
+    def work() -> None:
+        while table.get("k", default=0) == 0:  # type: ignore[call-overload]
+            pass
+
+    threading.Thread(target=work).start()
+    table["k"] = 1
+
+
+def a_sleep_that_means_something_else_later() -> None:
+    def work(box: Box) -> None:
+        got: list[float] = []
+        sleep: Callable[[float], None] = time.sleep
+        rounds = 0
+        while not box.ready:
+            rounds += 1
+        sleep = got.append
+        sleep(rounds)
+        assert got == [0]
+
+    beside(work)
+
+
+def a_sleep_that_is_too_long() -> None:
+    def work(box: Box, delay: int = 100) -> None:
+        while not box.ready:
+            time.sleep(delay * 1e9)
+
+    beside(work)
+
+
 # What is no constant
 
 
@@ -168,6 +244,55 @@ def an_enum_with_a_truth_of_its_own() -> None:
         assert box.ready
 
     BOX.value = 1
+    beside(work)
+
+
+class Level(enum.Enum):
+    LOW = 1
+    HIGH = 2
+
+    def __lt__(self, other: object) -> bool:
+        return not BOX.value
+
+
+def an_enum_with_an_order_of_its_own() -> None:
+    BOX.value = 0
+    box = Box()
+    box.value = Level.LOW
+
+    def work() -> None:
+        while box.value < Level.HIGH:
+            pass
+        assert box.value is Level.HIGH
+
+    threading.Thread(target=work).start()
+    BOX.value = 1
+    box.value = Level.HIGH
+
+
+class Careful:
+    def __getattribute__(self, name: str) -> Any:
+        return object.__getattribute__(self, name)
+
+
+def a_store_that_its_class_reads() -> None:
+    thing: Any = Careful()
+    thing.value = 0
+
+    def work() -> None:
+        assert thing.value == 1
+
+    threading.Thread(target=work).start()
+    thing.value = 1
+
+
+def a_moment_of_a_regular_wait() -> None:
+    def work(box: Box) -> None:
+        start = time.monotonic()
+        while not box.ready:
+            time.sleep(1)
+            assert int(time.monotonic() - start) != 6
+
     beside(work)
 
 
@@ -474,6 +599,15 @@ def a_statement_in_a_string() -> None:
         (a_function_that_divides, "ZeroDivisionError"),
         (a_variable_that_comes_later, "UnboundLocalError"),
         (a_module_that_comes_later, "UnboundLocalError"),
+        (a_call_that_is_made_if_need_be, "RuntimeError"),
+        (a_function_that_sleeps_before_it_looks, "AssertionError"),
+        (a_variable_that_is_assigned_on_the_way, "AssertionError"),
+        (a_keyword_that_get_does_not_take, "TypeError"),
+        (a_sleep_that_means_something_else_later, "AssertionError"),
+        (a_sleep_that_is_too_long, "OverflowError"),
+        (a_store_that_its_class_reads, "AssertionError"),
+        (an_enum_with_an_order_of_its_own, "AssertionError"),
+        (a_moment_of_a_regular_wait, "AssertionError"),
         (a_property, "AssertionError"),
         (a_slot_that_is_not_set, "AttributeError"),
         (a_part_of_a_number, "AssertionError"),
@@ -525,11 +659,6 @@ def an_exception_as_a_value() -> None:
     table["error"] = KeyError
 
 
-class Careful:
-    def __getattribute__(self, name: str) -> Any:
-        return object.__getattribute__(self, name)
-
-
 def a_look_at_every_attribute() -> None:
     thing: Any = Careful()
     thing.value = 1
@@ -547,8 +676,62 @@ def a_nap_for_ever() -> None:
     threading.Thread(target=work, daemon=True).start()
 
 
+def a_wait_that_is_measured() -> None:
+    def work(box: Box) -> None:
+        start = time.monotonic()
+        while not box.ready:
+            time.sleep(0.1)
+        print("took", time.monotonic() - start)
+
+    beside(work)
+
+
+def a_loop_after_a_long_sleep() -> None:
+    def work(box: Box) -> None:
+        time.sleep(2e9)
+        rounds = 0
+        while rounds < 3:
+            box.value += 1
+            rounds += 1
+
+    beside(work)
+
+
+def threads_that_are_alive() -> None:
+    threads = [threading.Thread(target=lambda: None) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        time.sleep(0.1)
+
+
+class Common:
+    ready = False
+
+
+def an_attribute_of_a_class() -> None:
+    def work() -> None:
+        while not Common.ready:
+            pass
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    Common.ready = True
+    thread.join()
+    Common.ready = False
+
+
 @pytest.mark.parametrize(
-    "program", [an_exception_as_a_value, a_look_at_every_attribute, a_nap_for_ever]
+    "program",
+    [
+        an_exception_as_a_value,
+        a_look_at_every_attribute,
+        a_nap_for_ever,
+        a_wait_that_is_measured,
+        a_loop_after_a_long_sleep,
+        threads_that_are_alive,
+        an_attribute_of_a_class,
+    ],
 )
 def test_it_does_not_fail(program: Program) -> None:
     assert explore(program).verdict == "verified"

@@ -170,15 +170,16 @@ def awaited_method(thing: Any, name: str, waiting: Waiting | None) -> Any:
 
 
 def awaited_get(
-    container: Any, called: Any, waiting: Waiting, key: object, default: object = None
+    container: Any, called: Any, waiting: Waiting, *arguments: Any, **named: Any
 ) -> object:
     """`get` of a dict."""
-    if is_constant(key) and shape_of(type(container)) == KEYED:
-        sought = Sought(ITEM_OR_DEFAULT, key, default)
-        until = until_for(waiting, "", sought)
+    is_plain = not named and 1 <= len(arguments) <= 2 and is_constant(arguments[0])
+    if is_plain and shape_of(type(container)) == KEYED:
+        default = arguments[1] if len(arguments) > 1 else None
+        until = until_for(waiting, "", Sought(ITEM_OR_DEFAULT, arguments[0], default))
         if until is not None:
-            return awaiting(until, called, key, default)
-    return called(key, default)
+            return awaiting(until, called, *arguments)
+    return called(*arguments, **named)
 
 
 def awaited_callee(function: Any, waiting: Waiting | None) -> Any:

@@ -45,6 +45,7 @@ from mazurka.program.loops import (
     is_pure,
     leaves_no_trace,
     same,
+    time_does_not_matter,
 )
 from mazurka.program.objects import MISSING, OBJECTS, WHOLE, Contents, plain_length
 from mazurka.program.runtime import RUNTIME
@@ -159,10 +160,10 @@ class Unless(Until):
         self.changes = thread.changes
 
     def is_still_pure(self, thread: Thread) -> bool:
-        if thread.changes != self.changes:
+        visit = cast(Loop, self.loop).visits[-1]
+        if thread.changes != self.changes or not time_does_not_matter(thread, visit):
             return False
-        begin = cast(Loop, self.loop).visits[-1].position
-        return thread.latest == self.latest or leaves_no_trace(thread, begin)
+        return thread.latest == self.latest or leaves_no_trace(thread, visit.position)
 
     def strengthen(self, thread: Thread) -> bool:
         """Make the operation that a thread stands before wait; False if it is another sort."""

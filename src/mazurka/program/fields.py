@@ -120,6 +120,14 @@ def is_plain(way: int) -> bool:
     return way == FIELD or way == CLASS_LEVEL or way == CACHED
 
 
+def is_stored(kind: type, name: str, way: int) -> bool:
+    """The same if it is stored, whatever the class does to read it."""
+    if is_plain(way):
+        return True
+    reads_itself = way == NATIVE and not is_pythons_own(kind.__getattribute__) and is_memory(kind)
+    return reads_itself and not hasattr(type(class_attribute(kind, name)), "__set__")
+
+
 def class_attribute(kind: type, name: str) -> object:
     for base in kind.__mro__:
         if name in base.__dict__:
@@ -287,7 +295,7 @@ def store_attribute(thing: object, name: str, value: object) -> None:
             return
     if way == OF_MODULE and OBJECTS.is_shared(cast(ModuleType, thing).__dict__):
         write(cast(ModuleType, thing).__dict__, name, value)
-    elif way == OF_CLASS or (is_plain(way) and is_pythons_own(kind.__setattr__)):
+    elif way == OF_CLASS or (is_stored(kind, name, way) and is_pythons_own(kind.__setattr__)):
         write(thing, name, value)
     else:
         RUNTIME.note_change()
@@ -330,7 +338,7 @@ def delete_attribute(thing: object, name: str) -> None:
                 return
         if way == OF_MODULE and OBJECTS.is_shared(cast(ModuleType, thing).__dict__):
             write(cast(ModuleType, thing).__dict__, name, MISSING)
-        elif way == OF_CLASS or (is_plain(way) and is_pythons_own(kind.__delattr__)):
+        elif way == OF_CLASS or (is_stored(kind, name, way) and is_pythons_own(kind.__delattr__)):
             write(thing, name, MISSING)
             WAYS.clear()
     delattr(thing, name)

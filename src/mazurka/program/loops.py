@@ -69,6 +69,7 @@ SETTINGS: Final = Settings()
 # What rounds take that only look at a clock, in seconds: the first, and the last there may be.
 SHORTEST_PAUSE: Final = 1e-3
 LONGEST_PAUSE: Final = 1e9
+REGULAR_ROUNDS: Final = 16
 
 MOST_VISITS: Final = 8  # that are kept of a loop
 MOST_ROUNDS: Final = 4  # of one thread, in a circle that is looked for
@@ -104,7 +105,9 @@ class Loop:
         self.calls: tuple[str, ...] = ()  # and these functions the standard ones
         self.sort = sort
         self.rounds = 0
+        self.regular_rounds = 0
         self.pause = SHORTEST_PAUSE
+        self.entered = 0.0  # when, by the thread's clock
         self.visits: list[Visit] = []  # the latest ones
         self.begin = -1  # the position of the latest
 
@@ -137,6 +140,8 @@ def enter_loop(
     calls: tuple[str, ...] = (),
 ) -> Loop:
     loop = Loop(line, names, sort, callers_frame().f_code.co_filename)
+    if RUNTIME.current is not None:
+        loop.entered = RUNTIME.current.clock
     loop.counters = counters
     loop.operands = operands
     loop.calls = calls
@@ -158,8 +163,6 @@ def again(loop: Loop) -> bool:
         if is_cut(loop) and is_pure(thread, loop):
             cut(thread, loop)
         let_time_pass(thread, loop)
-        if thread.clock > LONGEST_PAUSE and is_cut(loop):
-            cut(thread, loop)  # nobody waits for so long
         count_round(loop)
         loop.begin_round(thread)
         if SETTINGS.purity and loop.sort != SUSPENDS:
@@ -283,20 +286,25 @@ def note_clock() -> None:
 
 
 def let_time_pass(thread: Thread, loop: Loop) -> None:
-    """A round in which a thread did nothing but look at a clock may have taken any time: each takes
-    twice as long as the one before. So a deadline is reached soon, if there is one."""
+    """A round in which a thread did nothing but look at a clock, or wait, may have taken any time:
+    each takes twice as long as the one before. So a deadline is reached soon, if there is one.
+    (After some rounds that take the time that they say.)"""
     visit = loop.visits[-1]
     looks = thread.looks - visit.looks
-    if (
-        looks > 0
-        and thread.changes - visit.changes == looks
-        and is_cut(loop)
-        and leaves_all_as_it_was(thread, loop, visit)
-    ):
+    moved = thread.clock != visit.clock
+    if (looks == 0 and not moved) or thread.changes - visit.changes != looks or not is_cut(loop):
+        return
+    if leaves_all_as_it_was(thread, loop, visit):
+        if moved and loop.regular_rounds < REGULAR_ROUNDS:
+            loop.regular_rounds += 1
+            return
         thread.clock += loop.pause
+        visit.clock = thread.clock
         loop.pause *= 2
         if loop.pause > LONGEST_PAUSE:
             cut(thread, loop)
+    elif thread.clock - loop.entered > LONGEST_PAUSE and leaves_no_trace(thread, visit.position):
+        cut(thread, loop)  # nobody waits for so long
 
 
 def leaves_no_trace(thread: Thread, begin: int) -> bool:
@@ -392,12 +400,26 @@ def is_constant(value: object) -> bool:
     return kind in ATOMS or value is MISSING or (isinstance(kind, EnumMeta) and is_plain_enum(kind))
 
 
+COMPARING: Final = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__")
+
+
 def is_plain_enum(kind: Any) -> bool:
     """Whether members of an enum are compared and tested without any code of the user's."""
     bases = [base for base in kind.__mro__ if base.__module__ not in ("enum", "builtins")]
     return not any(
-        name in vars(base) for base in bases for name in ("__eq__", "__ne__", "__bool__")
+        name in SPECIAL_METHODS and getattr(method, "__module__", "") != "enum"
+        for base in bases
+        for name, method in vars(base).items()
     )
+
+
+# What comparing, testing and computing with a value may call.
+SPECIAL_METHODS: Final = {
+    name
+    for kind in (int, str, list, float)
+    for name in dir(kind)
+    if name.startswith("__") and (name not in dir(object) or name in COMPARING)
+}
 
 
 def is_seen(value: object) -> bool:

@@ -643,7 +643,7 @@ def present_value(thing: object, name: str) -> object:
     if type(thing) is dict:  # the globals of a module
         return cast(dict[str, object], thing).get(name, MISSING)
     if issubclass(type(thing), type):
-        return thing.__dict__.get(name, MISSING)
+        return cast(type, thing).__dict__.get(name, MISSING)
     own = own_dict(thing)
     if own is not None and name in own:
         return own[name]

@@ -17,7 +17,7 @@ import builtins
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from copy import copy
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from mazurka.program.awaits import (
     ARE_CONSTANT,
@@ -40,7 +40,7 @@ from mazurka.rewriting.conditions import (
     surely,
     surely_not,
 )
-from mazurka.rewriting.faint import called_in, time_slept, used_in
+from mazurka.rewriting.faint import called_in, time_slept, used_in, with_largest_draws
 from mazurka.rewriting.liveness import assigned_names
 from mazurka.rewriting.loops import may_suspend
 from mazurka.rewriting.nodes import ADDED, constant, hook, is_display_of_literals, load
@@ -125,6 +125,7 @@ class ForwardConditions:
         self.names: set[str] = set()
         self.takes_time = False
         self.trusts = True  # whether attributes are taken for constant
+        self.leaves_out = False  # whether the latest value leaves out what others can see
 
     def finds_any(self) -> bool:
         return bool(self.found or self.of_tests)
@@ -167,10 +168,12 @@ class ForwardConditions:
     ) -> None:
         """All operations of an expression, and the tests in it: those that are known, and more."""
         for operation in self.operations_in(node):
-            self.add(operation, condition)
+            if assigns_nothing_before(node, operation):
+                self.add(operation, condition)
         self.is_test = True
         for test in {*tested, *self.tests_in(node)}:
-            self.add(test, condition)
+            if assigns_nothing_before(node, test):
+                self.add(test, condition)
         self.is_test = False
 
     def attempt(self, node: ast.Try, following: Blocks) -> None:
@@ -181,9 +184,11 @@ class ForwardConditions:
         handler = node.handlers[0]
         caught = "Exception" if handler.type is None else ast.unparse(handler.type)
         for statement in node.body if caught in CATCHING else []:
-            value = getattr(statement, "value", None)
+            value: Any = getattr(statement, "value", None)
             for operation in [] if value is None else list(self.operations_in(value)):
-                if isinstance(operation, ast.Subscript) or method_of(operation) in QUEUE_METHODS:
+                if assigns_nothing_before(value, operation) and (
+                    isinstance(operation, ast.Subscript) or method_of(operation) in QUEUE_METHODS
+                ):
                     self.add_failure(operation, caught, handler, following)
 
     def add_failure(
@@ -293,11 +298,11 @@ class ForwardConditions:
         not fail."""
         values = dict(values)
         try:
-            if self.known.is_faint(node):
-                numbers = [self.variable(load(name), values) for name in used_in(node)]
-            else:
-                assert isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
-                numbers = [self.value(node.value.args[0], values)]
+            slept = time_slept(node.value) if isinstance(node, ast.Expr) else None
+            names = used_in(node) if self.known.is_faint(node) else ()
+            numbers = [self.variable(load(name), values) for name in names]
+            if slept is not None:
+                numbers.append(self.value(with_largest_draws(slept), values))
             numbers = [certain(number) for number in numbers]
         except Visible:
             return FALSE
@@ -313,6 +318,7 @@ class ForwardConditions:
 
     def after_statement(self, node: ast.stmt, following: Blocks, values: Values) -> ast.expr:
         values = dict(values)
+        self.leaves_out = False
         try:
             if isinstance(node, ast.Expr):
                 value = self.value(node.value, values)
@@ -329,6 +335,8 @@ class ForwardConditions:
             else:
                 return FALSE
         except Visible:
+            return FALSE
+        if self.leaves_out:  # `a and f()`: whether f is called decides
             return FALSE
         # It may fail, though nobody looks at what it gives. (What is not known does not fail.)
         succeeds = hook("evaluates", value) if is_known(value) else TRUE
@@ -461,6 +469,7 @@ class ForwardConditions:
                 new.append(self.value_if_evaluated(part, values))
             except Visible:
                 new.append(UNKNOWN)
+                self.leaves_out = True
                 break
         return ast.BoolOp(node.op, new) if len(new) > 1 else new[0]
 
@@ -577,6 +586,17 @@ def is_search(node: ast.Compare) -> bool:
 def evaluates_plainly(call: ast.Call) -> bool:
     """Whether evaluating the arguments assigns no variable."""
     return not any(map(has_walrus, [*call.args, *call.keywords]))
+
+
+def assigns_nothing_before(node: ast.expr, operation: ast.expr) -> bool:
+    """Whether an expression assigns no variable before an operation in it is performed, but after
+    some of its parts were evaluated: which value these had is not known then."""
+    end = operation.end_lineno, operation.end_col_offset
+    return all(
+        operation in ast.walk(part.value) or (part.lineno, part.col_offset) >= end
+        for part in ast.walk(node)
+        if isinstance(part, ast.NamedExpr)
+    )
 
 
 def has_walrus(node: ast.AST) -> bool:

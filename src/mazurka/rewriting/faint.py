@@ -16,6 +16,7 @@ numbers, and that `time.sleep` is what it seems to be, is found out when the pro
 import ast
 import random
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 
 Names = frozenset[str]
 
@@ -23,6 +24,7 @@ Names = frozenset[str]
 # and how many; and those that fail for some, and so must be given such as are written there.
 DRAWING = {"random": 0, "uniform": 2, "triangular": 2}
 DRAWING_CAREFULLY = {"randint", "randrange", "expovariate"}
+LARGEST = 10**9  # what may be written there
 GROWING = ast.Add | ast.Mult
 DIVIDING = ast.Mod | ast.FloorDiv | ast.Div
 NESTED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
@@ -125,7 +127,7 @@ def is_harmless(node: ast.expr) -> bool:
     """Whether an expression of numbers that are not negative gives such a number, or a truth
     value."""
     if isinstance(node, ast.Constant):
-        return type(node.value) in (int, float, bool)
+        return isinstance(node.value, int | float) and 0 <= node.value <= LARGEST
     if isinstance(node, ast.Name):
         return True
     if isinstance(node, ast.BinOp):
@@ -171,6 +173,22 @@ def is_draw(node: ast.Call) -> bool:
     if function.attr in DRAWING_CAREFULLY:
         return can_be_drawn(function.attr, node.args)
     return function.attr in DRAWING and len(node.args) == DRAWING[function.attr]
+
+
+class LargestDraws(ast.NodeTransformer):
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        if not is_draw(node):
+            self.generic_visit(node)
+            return node
+        largest: ast.expr = ast.Constant(1)
+        for argument in node.args:
+            largest = ast.BinOp(largest, ast.Add(), self.visit(argument))
+        return largest
+
+
+def with_largest_draws(node: ast.expr) -> ast.expr:
+    """An expression with numbers that are not smaller in place of those that it draws."""
+    return LargestDraws().visit(deepcopy(node))  # type: ignore[no-any-return]
 
 
 def can_be_drawn(name: str, arguments: list[ast.expr]) -> bool:

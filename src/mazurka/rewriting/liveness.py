@@ -40,11 +40,27 @@ class Liveness:
         )
         assigned = [name for statement in node.body for name in assigned_names(statement)]
         self.faint = NO_NAMES if self.everything else faint_names(node.body, frozenset(assigned))
+        if self.calls_may_change(node):
+            self.faint = NO_NAMES
         statements = [part for part in ast.walk(node) if isinstance(part, ast.stmt)]
         self.faint_statements = [part for part in statements if self.is_faint(part)]
         calls = {name for statement in self.faint_statements for name in called_in(statement)}
         self.calls = tuple(sorted(calls))  # for the sake of faint variables
         self.block(node.body, NO_NAMES, Targets())
+
+    def calls_may_change(self, node: FunctionNode) -> bool:
+        """Whether the function assigns one of those that it calls to sleep, but by an import."""
+        parts = list(ast.walk(node))
+        called = {
+            name.partition(".")[0]
+            for part in parts
+            if isinstance(part, ast.stmt) and self.is_faint(part)
+            for name in called_in(part)
+        }
+        return any(
+            isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load) and part.id in called
+            for part in parts
+        )
 
     def operands(self, counters: Iterable[str]) -> Names:
         """What else must be numbers, so that these do not matter."""
@@ -239,6 +255,10 @@ def assigned_names(node: ast.AST) -> Iterator[str]:
         yield node.name
         return
     elif isinstance(node, ast.Lambda):
+        return
+    elif isinstance(node, ast.comprehension):  # its own variables are not the function's
+        for part in (node.iter, *node.ifs):
+            yield from assigned_names(part)
         return
     for child in ast.iter_child_nodes(node):
         yield from assigned_names(child)
