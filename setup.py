@@ -6,14 +6,24 @@ Set MAZURKA_PURE=1 to install plain Python in any case.
 import os
 import sys
 import tempfile
-from glob import glob
 from pathlib import Path
 
 from setuptools import setup
 from setuptools.errors import CCompilerError, ExecError, PlatformError
 
-# The hot parts. Everything else is read by people or touched once in a check.
-COMPILED = ["core/*.py", "explore/*.py", "program/*.py"]
+# The hot parts, by name. Everything else is read by people or touched once in a check.
+COMPILED = {
+    "engine": "event operation order program races result search task",
+    "explore": "naive optimal pop sampling source",
+    "explore/qpor": "exploration unfolding",
+    "explore/trust": "causality preemptions reads_from visit",
+    "python": "failures program source",
+    "python/loops": "constants rounds sleeping waiting waiting_hooks",
+    "python/memory": "attributes cached_functions calls containers matching objects",
+    "python/primitives": "atomic loop_inbox sync threads undivided",
+    "python/rewriting": "hooks",
+    "python/runtime": "names race_detector runtime scheduling standard_thread thread watchdog",
+}
 # Nobody else links to them, so calls within them need not go through a table.
 FLAGS = ["-fno-semantic-interposition", "-fvisibility=hidden"]
 
@@ -45,13 +55,11 @@ def extensions() -> list[object]:
         return []
     from mypyc.build import mypycify
 
-    root = Path("src/mazurka")
-    files = sorted(
-        file
-        for pattern in COMPILED
-        for file in glob(str(root / pattern))
-        if not file.endswith("__init__.py")
-    )
+    files = [
+        f"src/mazurka/{folder}/{name}.py"
+        for folder, names in COMPILED.items()
+        for name in names.split()
+    ]
     modules = mypycify(files, opt_level="3", debug_level="0")
     for module in modules:
         module.extra_compile_args += FLAGS

@@ -15,7 +15,7 @@ from benchmarks.pop import fibonacci
 from mazurka import Atomic, Lock, assume, spawn
 
 if TYPE_CHECKING:
-    from mazurka.symbolic.values import SymbolicInt
+    from mazurka.python.symbolic.values import SymbolicInt
 
 Program = Callable[[], object]
 T = TypeVar("T")

@@ -12,7 +12,7 @@ from benchmarks.inputs import Inputs, an_input
 from mazurka import Atomic, Lock
 
 if TYPE_CHECKING:
-    from mazurka.symbolic.values import SymbolicInt
+    from mazurka.python.symbolic.values import SymbolicInt
 
 Link: TypeAlias = "Atomic[Node] | Unshared[Node]"
 Change: TypeAlias = "Callable[[SortedList, SymbolicInt, Node, Node], None]"

@@ -15,7 +15,7 @@ from benchmarks.inputs import an_input
 from mazurka import Atomic, Lock
 
 if TYPE_CHECKING:
-    from mazurka.symbolic.values import SymbolicInt
+    from mazurka.python.symbolic.values import SymbolicInt
 
 MaybeNode: TypeAlias = int | None  # nodes are numbered
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from benchmarks.measure import MAX_EVENTS
 from benchmarks.registry import Instance, parse
-from mazurka.checking import explore_parts
-from mazurka.core.part import WHOLE, Part
+from mazurka.api import explore_parts
+from mazurka.engine.task import WHOLE, Part
 
 
 @dataclass(frozen=True)

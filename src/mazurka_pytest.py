@@ -28,8 +28,8 @@ from _pytest._code.code import (
 from _pytest._io import TerminalWriter
 
 if TYPE_CHECKING:
-    from mazurka.checking import CheckFailed
-    from mazurka.core.result import Failure, Result
+    from mazurka.api import CheckFailed
+    from mazurka.engine.result import Failure, Result
 
     Chain = list[tuple[ReprTraceback, ReprFileLocation | None, str | None]]
 
@@ -185,7 +185,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     settings = item.config.stash[SETTINGS]
     if "mazurka" not in sys.modules and not settings.defaults and not settings.overrides:
         return (yield)
-    from mazurka.checking import Runner, checks_run_by
+    from mazurka.api import Runner, checks_run_by
 
     results: list[Result] = []
     try:
@@ -236,7 +236,7 @@ def check_failed(call: pytest.CallInfo[Any]) -> "CheckFailed | None":
     """The exception that ended a test, if it is that of a check."""
     if call.excinfo is None or "mazurka" not in sys.modules:
         return None
-    from mazurka.checking import CheckFailed
+    from mazurka.api import CheckFailed
 
     error = call.excinfo.value
     return error if isinstance(error, CheckFailed) else None
@@ -334,7 +334,7 @@ def target_of(item: pytest.Item) -> str:
 
 def is_replayable(item: pytest.Item) -> bool:
     """Whether a test needs nothing that only pytest can give it."""
-    from mazurka.cli import setup_of
+    from mazurka.cli.main import setup_of
 
     tests = getattr(item, "cls", None)
     has_setup = tests is not None and setup_of(tests)

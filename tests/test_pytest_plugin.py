@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import mazurka
-from mazurka.cli import main
+from mazurka.cli.main import main
 
 QUICK = ("-p", "no:hypothesispytest")  # which takes a second to import
 BANK = """
@@ -92,7 +92,7 @@ def test_the_account_then_the_assertion(pytester: pytest.Pytester) -> None:
         ]
     )
     text = output(result)
-    assert "checking.py" not in text
+    assert "api.py" not in text
     assert "runtime.py" not in text
     assert "\x1b" not in text
 

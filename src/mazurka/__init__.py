@@ -3,8 +3,7 @@
 PYTEST_DONT_REWRITE: pytest would warn if this is imported before it runs, in a notebook say.
 """
 
-from mazurka.atomic_blocks import atomic
-from mazurka.checking import (
+from mazurka.api import (
     COMPILED,
     CheckFailed,
     NoLongerFails,
@@ -13,10 +12,10 @@ from mazurka.checking import (
     explore,
     replay,
 )
-from mazurka.core.result import Failure, MazurkaError, Result, Schedule, Step
-from mazurka.program.atomic import Atomic
-from mazurka.program.primitives import Handle, assume, choose, spawn
-from mazurka.program.sync import (
+from mazurka.engine.result import Failure, MazurkaError, Result, Schedule, Step
+from mazurka.python.primitives.atomic import Atomic
+from mazurka.python.primitives.atomic_blocks import atomic
+from mazurka.python.primitives.sync import (
     Barrier,
     BoundedSemaphore,
     Condition,
@@ -27,7 +26,8 @@ from mazurka.program.sync import (
     Semaphore,
     ShutDown,
 )
-from mazurka.symbolic import symbolic_bits, symbolic_bool, symbolic_int
+from mazurka.python.primitives.threads import Handle, assume, choose, spawn
+from mazurka.python.symbolic import symbolic_bits, symbolic_bool, symbolic_int
 from mazurka.version import VERSION as __version__
 
 __all__ = [

@@ -1,5 +1,5 @@
 """`python -m mazurka` is the command `mazurka`."""
 
-from mazurka.cli import main
+from mazurka.cli.main import main
 
 main(prog_name="mazurka")

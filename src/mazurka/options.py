@@ -3,10 +3,10 @@
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
-from mazurka.algorithms import ALGORITHMS, SAMPLERS, SAMPLES
-from mazurka.bounding import bounds_of
-from mazurka.core.result import MazurkaError
-from mazurka.explore.search import ALL_OF_THEM, Progress
+from mazurka.engine.result import MazurkaError
+from mazurka.engine.search import ALL_OF_THEM, Progress
+from mazurka.explore.algorithms import ALGORITHMS, SAMPLERS, SAMPLES
+from mazurka.explore.trust.bounds import bounds_of
 
 GRANULARITIES = ("access", "sync")
 EQUIVALENCES = ("mazurkiewicz", "reads-from")

@@ -1,1 +1,1 @@
-"""How a program is explored: one module for each algorithm."""
+"""The searches: one module, or a small package, for each algorithm."""

@@ -5,10 +5,10 @@ two interleavings belong to one trace when they have the same events, and order 
 one another in the same way.
 """
 
-from mazurka.core.event import Event
-from mazurka.core.execution import REDUNDANT, Execution
-from mazurka.core.operation import ADD, ALL, ANY, CHOOSE, NONE, READ, UNKNOWN, WRITE
-from mazurka.explore.search import Search
+from mazurka.engine.event import Event
+from mazurka.engine.operation import ADD, ALL, ANY, CHOOSE, NONE, READ, UNKNOWN, WRITE
+from mazurka.engine.program import REDUNDANT, Execution
+from mazurka.engine.search import Search
 
 Trace = tuple[object, ...]
 

@@ -17,10 +17,10 @@ matter. docs/optimal.md has the proof.
 
 from typing import Final
 
-from mazurka.core.event import Event, dependent, weak_initial
-from mazurka.core.execution import REDUNDANT
-from mazurka.core.happens_before import HappensBefore
-from mazurka.core.races import (
+from mazurka.engine.event import Event, dependent, weak_initial
+from mazurka.engine.order import HappensBefore
+from mazurka.engine.program import REDUNDANT
+from mazurka.engine.races import (
     BESIDE,
     FIRST,
     NO_ADDS,
@@ -30,7 +30,7 @@ from mazurka.core.races import (
     reversals,
     waiting_reversals,
 )
-from mazurka.explore.search import Search
+from mazurka.engine.search import Search
 
 
 class Branch:

@@ -17,12 +17,11 @@ does. docs/pop.md has the proofs, and says what is different for operations that
 from collections.abc import Iterator
 from typing import Final
 
-from mazurka.core.event import NO_CLOCK, NO_EVENTS, Event, conflicts, copy_of, footprint_of
-from mazurka.core.execution import Guide
-from mazurka.core.happens_before import HappensBefore, is_or_happens_before, joined
-from mazurka.core.operation import ADD, ALL, READ, WRITE, Footprint, may_block
-from mazurka.core.part import Part
-from mazurka.core.races import (
+from mazurka.engine.event import NO_CLOCK, NO_EVENTS, Event, conflicts, copy_of, footprint_of
+from mazurka.engine.operation import ADD, ALL, READ, WRITE, Footprint, may_block
+from mazurka.engine.order import HappensBefore, is_or_happens_before, joined
+from mazurka.engine.program import Guide
+from mazurka.engine.races import (
     adds_beside,
     changes_for,
     chosen_otherwise,
@@ -32,7 +31,8 @@ from mazurka.core.races import (
     sums_of,
     without_change,
 )
-from mazurka.explore.search import Search
+from mazurka.engine.search import Search
+from mazurka.engine.task import Part
 
 # Whether an event is in a schedule.
 FREE: Final = 0

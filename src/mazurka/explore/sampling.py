@@ -15,10 +15,10 @@ counted. All that is drawn comes from one seed, so that a search can be repeated
 
 from random import Random
 
-from mazurka.core.event import Event, dependent
-from mazurka.core.execution import Execution, Guide
-from mazurka.core.happens_before import HappensBefore
-from mazurka.explore.search import Search
+from mazurka.engine.event import Event, dependent
+from mazurka.engine.order import HappensBefore
+from mazurka.engine.program import Execution, Guide
+from mazurka.engine.search import Search
 
 
 class Sampler(Guide):

@@ -5,16 +5,16 @@ Awaiting paper for blocking operations). It reaches every trace, but may run int
 which only sleeping threads can go on: those are counted as redundant.
 """
 
-from mazurka.core.event import Event
-from mazurka.core.happens_before import HappensBefore
-from mazurka.core.races import (
+from mazurka.engine.event import Event
+from mazurka.engine.order import HappensBefore
+from mazurka.engine.races import (
     FIRST,
     Reversal,
     chosen_otherwise,
     reversals,
     waiting_reversals,
 )
-from mazurka.explore.search import Search
+from mazurka.engine.search import Search
 
 
 class SourceDpor:

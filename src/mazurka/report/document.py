@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from mazurka.core.result import Failure, Result
+from mazurka.engine.result import Failure, Result
 from mazurka.report.text import sorted_outcomes
 
 

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from mazurka.core.result import Result
+from mazurka.engine.result import Result
 from mazurka.report.text import plural
 
 QUICK = 0.3  # seconds that a search may take without being worth a line

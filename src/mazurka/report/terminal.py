@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from mazurka.core.result import Failure, Result
+from mazurka.engine.result import Failure, Result
 from mazurka.report.text import (
     Row,
     columns,

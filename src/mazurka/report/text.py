@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mazurka.core.result import (
+from mazurka.engine.result import (
     DATA_RACE,
     DEADLOCK,
     EXCEPTION,

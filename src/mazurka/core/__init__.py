@@ -1,1 +1,0 @@
-"""The shared vocabulary: operations, events, dependence, happens-before, results."""

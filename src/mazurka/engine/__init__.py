@@ -1,0 +1,1 @@
+"""The vocabulary of every search, and the contract between searches and programs (program.py)."""

@@ -1,0 +1,340 @@
+"""Races, and the sequences that reverse them.
+
+A reversal of a race between an earlier event e and a later e' is a sequence v that branches off
+just before e and performs e' without e: what does not happen after e, then e' (Optimal-DPOR-Await,
+Algorithm 1, lines 3-22). Most reversals turn out to be redundant, and few steps tell that, so a
+sequence is only written down when it is wanted.
+"""
+
+from typing import Final
+
+from mazurka.engine.event import Event, conflicts, copy_of, dependent
+from mazurka.engine.operation import (
+    ADD,
+    ALL,
+    AWAIT_PART,
+    BLOCKED,
+    CHOOSE,
+    FIRST_ON_PARTS,
+    READ,
+    WRITE,
+    PartAwaited,
+    View,
+    depends_on_value,
+    footprint,
+    may_block,
+    outcome,
+)
+from mazurka.engine.order import HappensBefore, happens_before, is_or_happens_before
+
+# How a step relates to a sequence.
+NOT_FIRST: Final = 0  # it cannot come first
+FIRST: Final = 1  # it is in the sequence, and could as well come first
+BESIDE: Final = 2  # it is not in the sequence, and independent of all of it
+
+NO_ADDS: Final[list[Event]] = []
+
+
+class Reversal:
+    """The sequence v = notdep(e, E).e', for the part of E before position `end`, less the adds that
+    are left out, with all that happens after those."""
+
+    def __init__(self, earlier: Event, event: Event, left_out: list[Event], end: int) -> None:
+        self.position = earlier.position  # the sequence branches off just before it
+        self.earlier = earlier
+        self.event = event  # e' as it will be
+        self.left_out = left_out
+        self.end = end
+
+    def includes(self, event: Event) -> bool:
+        """Whether an event after `earlier` is in the sequence (e' itself apart)."""
+        return event.position < self.end and self.takes(event)
+
+    def takes(self, event: Event) -> bool:
+        """Whether an event after `earlier` is in the sequence, as soon as that comes so far."""
+        if happens_before(self.earlier, event):
+            return False
+        return not self.left_out or not after_any(event, self.left_out)
+
+    def up_to(self, end: int) -> "Reversal":
+        """The reversal of the same race, with more of the execution as context."""
+        return Reversal(self.earlier, self.event, self.left_out, end)
+
+    def backwards(self, order: HappensBefore) -> list[Event]:
+        """The sequence as a list, last event first: it is consumed from its front, and lists are
+        quick at their end."""
+        sequence = [self.event]
+        events = order.events
+        earlier = self.earlier
+        thread = earlier.thread
+        index = earlier.index
+        position = self.end - 1
+        while position > earlier.position:
+            other = events[position]
+            if other.thread != thread:
+                clock = other.clock
+                if (thread >= len(clock) or clock[thread] < index) and (
+                    not self.left_out or not after_any(other, self.left_out)
+                ):
+                    sequence.append(other)
+            position -= 1
+        return sequence
+
+    def relation(self, order: HappensBefore, step: Event) -> int:
+        """How a step that is possible just before `earlier` relates to the sequence.
+
+        FIRST and BESIDE together are the weak initials (Definition 3 of the Awaiting paper).
+        """
+        own = self.place_of(order, step)
+        if own == -1:
+            return NOT_FIRST
+        conflict = self.first_conflict(order, step)
+        if own < 0:
+            return BESIDE if conflict < 0 else NOT_FIRST
+        return FIRST if conflict < 0 or own < conflict else NOT_FIRST
+
+    def place_of(self, order: HappensBefore, step: Event) -> int:
+        """The position of a step in the sequence; -2 if it is not there, -1 if its thread chooses
+        another value there."""
+        siblings = order.of_thread[step.thread]
+        if step.index <= len(siblings):
+            own = siblings[step.index - 1]
+            if own.position > self.position and self.includes(own):
+                return own.position if own.choice == step.choice else -1
+        if self.event.thread == step.thread and self.event.index == step.index:
+            return self.end if self.event.choice == step.choice else -1
+        return -2
+
+    def first_conflict(self, order: HappensBefore, step: Event) -> int:
+        """The position of the first event in the sequence of another thread that depends on the
+        step; -1 if there is none."""
+        found = -1
+        if self.event.thread != step.thread and dependent(self.event, step):
+            found = self.end
+        if step.location < 0:
+            return found
+        other = order.last_access[step.location]
+        while other is not None and other.position > self.position:
+            if other.thread != step.thread and dependent(other, step) and self.includes(other):
+                found = other.position
+            other = other.previous_access
+        return found
+
+
+NO_REVERSALS: Final[list[Reversal]] = []
+
+
+def reversals(order: HappensBefore, event: Event, end: int) -> list[Reversal]:
+    """How the races can be reversed in which `event` is the later one.
+
+    Only the events before position `end` count as context.
+    """
+    if may_block(event.kind):
+        return blocking_reversals(order, event, event.previous_access, event.previous, end)
+    if not event.races:
+        return NO_REVERSALS
+    return [
+        Reversal(earlier, moved_before(order, event, earlier, end), NO_ADDS, end)
+        for earlier in event.races
+    ]
+
+
+def waiting_reversals(order: HappensBefore, waiting: Event) -> list[Reversal]:
+    """How an operation that is still blocked at the end of an execution could have gone through."""
+    location = waiting.location
+    if location < 0 or location >= len(order.last_access):
+        return []
+    order.know_thread(waiting.thread)
+    waiting.index = len(order.of_thread[waiting.thread]) + 1
+    previous = order.latest_of(waiting.thread)
+    return blocking_reversals(
+        order, waiting, order.last_access[location], previous, len(order.events)
+    )
+
+
+def moved_before(order: HappensBefore, event: Event, earlier: Event, end: int) -> Event:
+    """The event as it will be when it comes without `earlier`: a compare-exchange that failed
+    may succeed there, and the other way round."""
+    if earlier.mode == READ:
+        return event
+    if event.kind >= FIRST_ON_PARTS:
+        return moved_in_container(event, earlier)
+    if not depends_on_value(event.kind):
+        return event
+    value = sum_of(earlier.before, adds_beside(order, earlier, end))
+    mode = outcome(event.kind, value, event.first, event.second)
+    if mode == event.mode:
+        return event
+    moved = Event(event.thread, event.kind, event.location, mode, event.first, event.second)
+    moved.index = event.index
+    return moved
+
+
+def moved_in_container(event: Event, earlier: Event) -> Event:
+    """The same for an operation on a container: it may find other items there."""
+    assert isinstance(event.first, int)
+    view = view_before(event, earlier)
+    mode, structure, part = footprint(event.kind, event.first, view)
+    if mode == event.mode and structure == event.structure and part == event.part:
+        return event
+    moved = Event(event.thread, event.kind, event.location, mode, event.first, event.second)
+    moved.structure = structure
+    moved.part = part
+    moved.index = event.index
+    return moved
+
+
+def view_before(event: Event, earlier: Event) -> View:
+    """What an operation on a container finds without a change that it depends on: nothing else has
+    changed those parts in between."""
+    seen = earlier.view
+    length = seen.length if earlier.structure == WRITE else event.view.length
+    present = event.view.present
+    if earlier.part == event.first:
+        present = seen.present
+    elif earlier.part == ALL and seen.numbers is not None:
+        present = event.first in seen.numbers
+    return View(length, present, None)
+
+
+def chosen_otherwise(event: Event, choice: int) -> Event:
+    """The same data choice, with another value."""
+    other = Event(event.thread, CHOOSE, -1, event.mode, event.first, event.second)
+    other.choice = choice
+    other.index = event.index
+    other.position = event.position
+    return other
+
+
+def adds_beside(order: HappensBefore, earlier: Event, end: int) -> list[Event]:
+    """The later changes of a location that do not happen after an access to it.
+
+    They do not depend on it, so there are none unless it is an add, and then they are adds.
+    """
+    if earlier.mode != ADD:
+        return NO_ADDS
+    found = []
+    other = order.last_change[earlier.location]
+    while other is not None and other.position > earlier.position:
+        if other.position < end and not happens_before(earlier, other):
+            found.append(other)
+        other = other.previous_change
+    return found
+
+
+def sum_of(value: object, adds: list[Event]) -> object:
+    for add in adds:
+        if isinstance(value, int) and isinstance(add.first, int):  # else the add raises
+            value += add.first
+    return value
+
+
+def blocking_reversals(
+    order: HappensBefore, event: Event, latest: Event | None, previous: Event | None, end: int
+) -> list[Reversal]:
+    """Reversals for an operation that may block (lines 7-22), whose location was last accessed by
+    `latest` and whose thread came from `previous`.
+
+    The paper goes backwards through all events that may enable or disable e', and stops once e' was
+    enabled before one that conflicts with all of those. Here every event that e' depends on is
+    met, reads too (an exchange-await is in a race with a plain load); and where the paper stops,
+    the events are passed over that happen before one without which, alone, e' was enabled: their
+    turn comes when that reversal is explored.
+    """
+    found: list[Reversal] = []
+    reversed_at: list[Event] = []
+    earlier = latest
+    while earlier is not None:
+        if previous is not None and is_or_happens_before(earlier, previous):
+            if changes_for(earlier, event):
+                break  # all that is earlier happens before the thread got here, too
+        elif dependent(earlier, event) and not before_any(earlier, reversed_at):
+            event = without_change(event, earlier)
+            ways = enabling_reversals(order, event, earlier, previous, end)
+            found.extend(ways)
+            if ways and ways[0].left_out is NO_ADDS:
+                reversed_at.append(earlier)
+                if earlier.mode == WRITE:
+                    break
+        earlier = earlier.previous_access
+    return found
+
+
+def changes_for(earlier: Event, event: Event) -> bool:
+    """Whether a write changes what an operation that may block waits for. The earlier ones that do
+    so, too, happen before it."""
+    return earlier.mode == WRITE and (
+        event.kind != AWAIT_PART or conflicts(READ, event.structure, event.part, earlier)
+    )
+
+
+def without_change(event: Event, change: Event) -> Event:
+    """An operation that may block as it is without the latest change of what it waits for: one on a
+    container may access another part of that there."""
+    if event.kind != AWAIT_PART or change.mode != WRITE:
+        return event
+    awaited = event.first
+    assert isinstance(awaited, PartAwaited)
+    _, structure, part = awaited.footprint(change.before)
+    if structure == event.structure and part == event.part:
+        return event
+    moved = copy_of(event)
+    moved.structure = structure
+    moved.part = part
+    return moved
+
+
+def before_any(event: Event, others: list[Event]) -> bool:
+    return any(happens_before(event, other) for other in others)
+
+
+def after_any(event: Event, others: list[Event]) -> bool:
+    return any(is_or_happens_before(other, event) for other in others)
+
+
+def enabling_reversals(
+    order: HappensBefore, event: Event, earlier: Event, previous: Event | None, end: int
+) -> list[Reversal]:
+    """The largest parts of notdep(earlier) after which `event` is enabled (lines 17-18): all of it,
+    or without some adds, which may have made a value that `event` does not wait for."""
+    found: list[Reversal] = []
+    adds = adds_beside(order, earlier, end)
+    seen: set[tuple[int, ...]] = set()
+    candidates: list[list[Event]] = [NO_ADDS]
+    while candidates:
+        left_out = candidates.pop()
+        kept = [add for add in adds if not after_any(add, left_out)] if left_out else adds
+        value = sum_of(earlier.before, kept)
+        if is_enabled(event, value):
+            found.append(Reversal(earlier, event, left_out, end))
+        elif kept and can_be_enabled(event, earlier.before, kept):
+            for add in kept:
+                if previous is not None and is_or_happens_before(add, previous):
+                    continue
+                smaller = [*left_out, add]
+                key = tuple([other.position for other in kept if not after_any(other, smaller)])
+                if key not in seen:
+                    seen.add(key)
+                    candidates.append(smaller)
+    return found
+
+
+def can_be_enabled(event: Event, value: object, adds: list[Event]) -> bool:
+    """Whether some selection of the adds makes a value that enables the event: few distinct sums
+    stand for many selections, so this spares trying all of those in vain."""
+    if not isinstance(value, int):  # adds raise, and change nothing
+        return is_enabled(event, value)
+    return any(is_enabled(event, value + total) for total in sums_of(adds))
+
+
+def is_enabled(event: Event, value: object) -> bool:
+    return outcome(event.kind, value, event.first, event.second) != BLOCKED
+
+
+def sums_of(adds: list[Event]) -> set[int]:
+    """What the selections of some adds come to."""
+    sums = {0}
+    for add in adds:
+        if isinstance(add.first, int):
+            sums |= {total + add.first for total in sums}
+    return sums

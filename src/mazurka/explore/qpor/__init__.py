@@ -1,0 +1,1 @@
+"""QPOR: the unfolding of a program, explored with k-partial alternatives."""

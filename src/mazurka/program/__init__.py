@@ -1,1 +1,0 @@
-"""What is checked: turns a user's program into executions that can be steered."""

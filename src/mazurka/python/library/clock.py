@@ -1,0 +1,112 @@
+"""`time`, in virtual time.
+
+What a clock shows a thread depends on nothing but the thread: on its own sleeps, on its waits that
+timed out, and on how often it looked. So it shows the same whenever the thread does the same.
+"""
+
+import functools
+import math
+import operator
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from mazurka.python.library.steering import Patch
+from mazurka.python.loops.rounds import note_clock
+from mazurka.python.loops.sleeping import STANDARD
+from mazurka.python.runtime.runtime import RUNTIME
+from mazurka.python.runtime.standard_thread import in_execution, own
+
+READING = 1e-6  # what looking at a clock takes, in seconds
+EPOCH = 1_700_000_000.0  # what the clocks show at the start of an execution
+BOOT = 1_000.0
+
+STARTS = {
+    "time": EPOCH,
+    "monotonic": BOOT,
+    "perf_counter": BOOT,
+    "process_time": 0.0,
+    "thread_time": 0.0,
+}
+CONVERSIONS = {"localtime": 0, "gmtime": 0, "ctime": 0, "asctime": 0, "strftime": 1}
+
+
+def elapsed() -> float:
+    """How much time has passed for the running thread since the execution began."""
+    thread = RUNTIME.current
+    assert thread is not None
+    note_clock()
+    belongings = own()
+    belongings.readings += 1
+    return thread.clock + belongings.readings * READING
+
+
+def clock(original: Callable[[], Any], start: float, unit: float) -> Callable[[], Any]:
+    @functools.wraps(original)
+    def read() -> Any:
+        if not in_execution():
+            return original()
+        now = start + elapsed()
+        return now if unit == 1 else round(now / unit)
+
+    return read
+
+
+def sleep(seconds: Any, /) -> None:
+    if not in_execution():
+        original_sleep(seconds)
+        return
+    if not isinstance(seconds, float):
+        seconds = operator.index(seconds)
+    elif math.isnan(seconds):
+        raise ValueError("Invalid value NaN (not a number)")
+    if seconds < 0:
+        raise ValueError("sleep length must be non-negative")
+    if seconds > threading.TIMEOUT_MAX:
+        raise OverflowError("timestamp too large to convert to C PyTime_t")
+    thread = RUNTIME.current
+    assert thread is not None
+    thread.clock += seconds
+
+
+original_sleep = time.sleep
+STANDARD["time.sleep"] = sleep, original_sleep
+real_perf_counter = time.perf_counter  # for our own use
+
+
+def conversion(name: str, position: int) -> Callable[..., Any]:
+    """A function that takes the time of now if it is given none."""
+    original: Callable[..., Any] = getattr(time, name)
+
+    @functools.wraps(original)
+    def convert(*arguments: Any) -> Any:
+        missing = len(arguments) == position or arguments[position:] == (None,)
+        if not missing or not in_execution():
+            return original(*arguments)
+        now: Any = EPOCH + elapsed()
+        if name in ("asctime", "strftime"):
+            now = time.localtime(now)
+        return original(*arguments[:position], now)
+
+    return convert
+
+
+def clock_patches() -> list[Patch]:
+    patches = []
+    for name, start in STARTS.items():
+        if hasattr(time, name):  # not every platform has thread_time
+            patches.append(Patch(time, name, clock(getattr(time, name), start, 1)))
+            in_nanoseconds = f"{name}_ns"
+            original = getattr(time, in_nanoseconds)
+            patches.append(Patch(time, in_nanoseconds, clock(original, start, 1e-9)))
+    return patches
+
+
+PATCHES = [
+    *clock_patches(),
+    *[Patch(time, name, conversion(name, position)) for name, position in CONVERSIONS.items()],
+    Patch(time, "sleep", sleep),
+    # threading and queue have names of their own for it, which the code of conditions uses.
+    Patch(threading, "_time", clock(time.monotonic, BOOT, 1)),
+]

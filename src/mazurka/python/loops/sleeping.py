@@ -1,0 +1,89 @@
+"""What is there for the sake of sleeping alone, while a program runs: see sleeping_variables.py."""
+
+import queue
+from types import ModuleType
+from typing import Final
+
+from mazurka.python.runtime.runtime import RUNTIME
+from mazurka.python.runtime.standard_thread import own
+from mazurka.python.runtime.thread import Thread
+from mazurka.python.source import variables_of
+
+# The functions for sleeping and drawing that have models, by module and name: both what a program
+# gets that looks them up, and what it has got before.
+STANDARD: Final[dict[str, tuple[object, ...]]] = {}
+
+
+def are_standard(paths: tuple[str, ...]) -> bool:
+    """Whether functions that the running code mentions are what they seem to be."""
+    return all(is_standard(path) for path in paths)
+
+
+def is_standard(path: str) -> bool:
+    first, _, name = path.partition(".")
+    found = variables_of((first,)).get(first)
+    if path == "min" or path == "max":
+        return found is None  # no variable hides it
+    if not name:
+        return is_one_of(found, STANDARD["time.sleep"])
+    if type(found) is not ModuleType:
+        return False
+    return is_one_of(vars(found).get(name), STANDARD.get(f"{found.__name__}.{name}", ()))
+
+
+def is_standard_exception(path: str) -> bool:
+    """Whether an exception that the running code catches is what it seems to be."""
+    first, _, name = path.partition(".")
+    found = variables_of((first,)).get(first)
+    if name:
+        return found is queue
+    return found is (vars(queue).get(path) if path in ("Empty", "Full") else None)
+
+
+def is_one_of(thing: object, others: tuple[object, ...]) -> bool:
+    return any(thing is other for other in others)
+
+
+def are_counters(values: list[object]) -> bool:
+    """Whether variables are numbers with which the arithmetic of faint ones does not fail."""
+    return all(type(value) in (int, float, bool) and 0 <= value <= MOST for value in values)  # type: ignore[operator]
+
+
+MOST: Final = 1e9
+
+
+class Drawing:
+    """A thread that is about to draw a random number."""
+
+    def __init__(self, thread: Thread) -> None:
+        self.changes = thread.changes
+        self.draws = own().draws
+        generator = own().random
+        self.state = None if generator is None else generator.getstate()
+
+
+# What rewritten code calls
+
+
+def drawing() -> Drawing | None:
+    return None if RUNTIME.is_elsewhere() or RUNTIME.current is None else Drawing(RUNTIME.current)
+
+
+def drawn(drawing: Drawing | None, paths: tuple[str, ...], number: object) -> object:
+    """A random number that nothing depends on but how long a thread sleeps: it need not show that
+    it was drawn."""
+    thread = RUNTIME.current
+    if thread is None or drawing is None or not are_standard(paths):
+        return number
+    belongings = own()
+    if thread.changes - drawing.changes == belongings.draws - drawing.draws:
+        thread.changes = drawing.changes
+        if drawing.state is None:
+            belongings.random = None
+        elif belongings.random is not None:
+            belongings.random.setstate(drawing.state)
+    return number
+
+
+def can_sleep(*values: object) -> bool:
+    return are_counters(list(values))

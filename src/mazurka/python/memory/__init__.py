@@ -1,0 +1,1 @@
+"""Ordinary Python objects as shared memory: attributes, items, globals, closures."""

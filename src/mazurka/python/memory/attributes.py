@@ -1,0 +1,457 @@
+"""Accesses to attributes, global variables and closure variables, as rewritten code makes them.
+
+Each of these waits for its turn, then does what Python would do, all in one step; or, if only
+synchronisation is steps, is watched and done at once.
+"""
+
+import _thread
+import builtins
+from collections.abc import Callable
+from functools import cached_property
+from types import (
+    CellType,
+    FunctionType,
+    MemberDescriptorType,
+    ModuleType,
+    WrapperDescriptorType,
+)
+from typing import Any, Final, cast
+
+from mazurka.engine.operation import ALL, LOAD, NONE, READ, STORE, WRITE
+from mazurka.python.memory.objects import (
+    MISSING,
+    OBJECTS,
+    VALUE,
+    is_memory,
+    own_dict,
+    present_value,
+)
+from mazurka.python.runtime.runtime import RUNTIME
+from mazurka.python.runtime.thread import Cell, itself
+from mazurka.python.source import here
+
+# How an attribute of the instances of a class is found.
+NATIVE: Final = 1  # nobody changes it, or its own code does
+FIELD: Final = 2  # in the instance
+CLASS_LEVEL: Final = 3  # in the class, unless the instance has one of its own
+OF_CLASS: Final = 4  # the object is itself a class
+OF_MODULE: Final = 5
+OF_LOCAL: Final = 6  # of a threading.local
+INSTANCE_DICT: Final = 8  # the __dict__ that all of them are in
+CACHED: Final = 7  # in the instance, once a functools.cached_property has put it there
+
+WAYS: Final[dict[type, dict[str, int]]] = {}
+
+
+class Standard:
+    """What is known of objects of the standard library."""
+
+    def __init__(self) -> None:
+        # Where the values of a threading.local are.
+        self.namespace_of: Callable[[object], dict[str, Any] | None] = no_namespace
+        self.steered: Callable[[Any], Any] = itself  # the model of a lock, say
+        self.steered_types: set[type] = set()  # of objects that may have one
+
+
+def no_namespace(_: object) -> dict[str, Any] | None:
+    return None
+
+
+STANDARD: Final = Standard()
+REAL_LOCAL: Final = _thread._local
+
+
+class Changeable:
+    """The names of the attributes and globals that anything may change."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        self.others = False  # whether other attributes, but no methods, may be changed, too
+
+    def set_names(self, names: set[str], others: bool) -> None:
+        self.names = names
+        self.others = others
+        WAYS.clear()
+
+
+CHANGEABLE: Final = Changeable()
+
+
+def way_to(kind: type, name: str) -> int:
+    ways = WAYS.get(kind)
+    if ways is None:
+        ways = {}
+        WAYS[kind] = ways
+    way = ways.get(name, 0)
+    if way == 0:
+        way = find_way(kind, name)
+        ways[name] = way
+    return way
+
+
+def find_way(kind: type, name: str) -> int:
+    if issubclass(kind, REAL_LOCAL):
+        return OF_LOCAL
+    if isinstance(class_attribute(kind, name), cached_property):
+        return CACHED
+    if name == "__dict__" and is_memory(kind) and not issubclass(kind, (type, ModuleType)):
+        return INSTANCE_DICT
+    is_named = name in CHANGEABLE.names
+    if not is_named and not CHANGEABLE.others:
+        return NATIVE
+    if name.startswith("__") and name.endswith("__"):
+        return NATIVE
+    if issubclass(kind, ModuleType):
+        return OF_MODULE
+    if issubclass(kind, type):
+        return OF_CLASS
+    if kind.__module__.startswith("mazurka."):
+        return NATIVE
+    if not is_memory(kind) or not is_pythons_own(kind.__getattribute__):
+        return NATIVE
+    found = class_attribute(kind, name)
+    if found is MISSING or isinstance(found, MemberDescriptorType):
+        return FIELD
+    if hasattr(type(found), "__set__") or hasattr(type(found), "__delete__"):
+        return NATIVE  # a property, say
+    return CLASS_LEVEL if is_named or not hasattr(type(found), "__get__") else NATIVE
+
+
+def is_pythons_own(method: object) -> bool:
+    """Whether a class has got a special method from a class of C, not from the user's."""
+    return type(method) is WrapperDescriptorType
+
+
+def is_plain(way: int) -> bool:
+    """Whether an attribute is kept in the instance."""
+    return way == FIELD or way == CLASS_LEVEL or way == CACHED
+
+
+def is_stored(kind: type, name: str, way: int) -> bool:
+    """The same if it is stored, whatever the class does to read it."""
+    if is_plain(way):
+        return True
+    reads_itself = way == NATIVE and not is_pythons_own(kind.__getattribute__) and is_memory(kind)
+    return reads_itself and not hasattr(type(class_attribute(kind, name)), "__set__")
+
+
+def class_attribute(kind: type, name: str) -> object:
+    for base in kind.__mro__:
+        if name in base.__dict__:
+            return base.__dict__[name]
+    return MISSING
+
+
+def read(thing: object, name: str) -> None:
+    """A step that reads an attribute, unless that is the thread's own."""
+    cell = OBJECTS.field_of(thing, name)
+    if cell is not None:
+        read_cell(cell)
+
+
+def read_cell(cell: Cell) -> None:
+    watcher = RUNTIME.watcher
+    if watcher is not None:
+        RUNTIME.watch(watcher, cell, (READ, NONE, ALL))
+    elif not RUNTIME.repeats(LOAD, cell):
+        RUNTIME.perform(LOAD, cell, None, None)
+
+
+def write(thing: object, name: str, value: object) -> None:
+    """A step that gives an attribute a new value, unless that is the thread's own."""
+    cell = OBJECTS.field_of(thing, name)
+    if cell is None:
+        RUNTIME.note_change()
+    else:
+        known = cell.known
+        assert known is not None
+        if not known.is_changed:
+            OBJECTS.note_changed(known)
+        OBJECTS.share(value, known.label or "")
+        write_cell(cell, value)
+        OBJECTS.save_field(thing, name)
+
+
+def write_cell(cell: Cell, value: object) -> None:
+    watcher = RUNTIME.watcher
+    if watcher is not None:
+        RUNTIME.watch(watcher, cell, (WRITE, NONE, ALL))
+    elif RUNTIME.repeats(STORE, cell):
+        cell.value = value
+    else:
+        RUNTIME.perform(STORE, cell, value, None)
+
+
+# Attributes
+
+
+def load_attribute(thing: object, name: str) -> object:
+    if RUNTIME.is_elsewhere():
+        return getattr(thing, name)
+    way = way_to(type(thing), name)
+    if way == FIELD:
+        read(thing, name)
+    elif way == CLASS_LEVEL:
+        return load_class_level(thing, name)
+    elif way == OF_CLASS:
+        return load_from_class(cast(type, thing), name)
+    elif way == OF_MODULE:
+        read_in_module(cast(ModuleType, thing).__dict__, name)
+    elif way == OF_LOCAL:
+        return load_local(thing, name)
+    elif way == CACHED:
+        return load_cached(thing, name)
+    elif way == INSTANCE_DICT:
+        return OBJECTS.dict_of(thing)
+    return getattr(thing, name)
+
+
+def attributes_of(thing: object) -> object:
+    """`vars(thing)`."""
+    if RUNTIME.is_elsewhere() or way_to(type(thing), "__dict__") != INSTANCE_DICT:
+        return vars(thing)
+    return load_attribute(thing, "__dict__") if own_dict(thing) is not None else vars(thing)
+
+
+def read_in_module(namespace: dict[str, object], name: str) -> None:
+    """Functions and classes are not replaced by code that does not even name them."""
+    if OBJECTS.is_shared(namespace) and (
+        name in CHANGEABLE.names or not isinstance(namespace.get(name), (FunctionType, type))
+    ):
+        read(namespace, name)
+
+
+def load_local(thing: object, name: str) -> object:
+    namespace = STANDARD.namespace_of(thing)
+    if namespace is None or class_attribute(type(thing), name) is not MISSING:
+        return getattr(thing, name)
+    if name not in namespace:
+        raise AttributeError(f"{type(thing).__name__!r} object has no attribute {name!r}")
+    return namespace[name]
+
+
+def load_cached(thing: object, name: str) -> object:
+    """What a cached_property does: it looks whether the instance has a value. Before Python 3.12 it
+    had a lock, and looked again once it had got that."""
+    read(thing, name)
+    own = present_value(thing, name)
+    if own is not MISSING:
+        return own
+    attribute = cast(Any, class_attribute(type(thing), name))
+    lock = STANDARD.steered(getattr(attribute, "lock", None))
+    if lock is None:
+        return compute(thing, name, attribute.func)
+    with lock:
+        read(thing, name)
+        own = present_value(thing, name)
+        return own if own is not MISSING else compute(thing, name, attribute.func)
+
+
+def compute(thing: Any, name: str, function: Callable[..., object]) -> object:
+    value = function(thing)
+    write(thing, name, value)
+    thing.__dict__[name] = value
+    return value
+
+
+def load_class_level(thing: object, name: str) -> object:
+    """Two reads: of the instance, and if it has no such attribute of its own, of the class."""
+    read(thing, name)
+    own = present_value(thing, name)
+    if own is not MISSING:
+        return own
+    kind = type(thing)
+    found = read_in_classes(kind, name)
+    if found is MISSING:
+        return getattr(thing, name)
+    return found.__get__(thing, kind) if hasattr(found, "__get__") else found
+
+
+def load_from_class(kind: type, name: str) -> object:
+    found = read_in_classes(kind, name)
+    if found is MISSING or hasattr(found, "__get__"):
+        return getattr(kind, name)
+    return found
+
+
+def read_in_classes(kind: type, name: str) -> Any:
+    """What the first of the classes that has it says. The ones before may get it, too: they are
+    read only if any attribute of this name is ever changed."""
+    for base in kind.__mro__:
+        is_seen = OBJECTS.is_seen(base)
+        if is_seen and (name in base.__dict__ or name in OBJECTS.changed):
+            read(base, name)
+        elif is_seen:
+            OBJECTS.trusted.add(name)
+        if name in base.__dict__:
+            return base.__dict__[name]
+    return MISSING
+
+
+def store_attribute(thing: object, name: str, value: object) -> None:
+    if RUNTIME.is_elsewhere():
+        setattr(thing, name, value)
+        return
+    kind = type(thing)
+    way = way_to(kind, name)
+    if way == OF_LOCAL:
+        namespace = STANDARD.namespace_of(thing)
+        if namespace is not None:
+            RUNTIME.note_change()
+            namespace[name] = value
+            return
+    if way == OF_MODULE and OBJECTS.is_shared(cast(ModuleType, thing).__dict__):
+        write(cast(ModuleType, thing).__dict__, name, value)
+    elif way == OF_CLASS or (is_stored(kind, name, way) and is_pythons_own(kind.__setattr__)):
+        write(thing, name, value)
+    else:
+        RUNTIME.note_change()
+    setattr(thing, name, value)
+    if way == OF_CLASS:
+        WAYS.clear()  # instances may find it in another way now
+
+
+def store_plainly(thing: object, name: str, value: object) -> None:
+    """What object.__setattr__ does."""
+    if not RUNTIME.is_elsewhere() and is_plain(way_to(type(thing), name)):
+        write(thing, name, value)
+    object.__setattr__(thing, name, value)
+
+
+def delete_plainly(thing: object, name: str) -> None:
+    if not RUNTIME.is_elsewhere() and is_plain(way_to(type(thing), name)):
+        write(thing, name, MISSING)
+    object.__delattr__(thing, name)
+
+
+def load_plainly(thing: object, name: str) -> object:
+    """What object.__getattribute__ does."""
+    if not RUNTIME.is_elsewhere() and (
+        present_value(thing, name) is not MISSING or class_attribute(type(thing), name) is MISSING
+    ):
+        read(thing, name)
+    return object.__getattribute__(thing, name)
+
+
+def delete_attribute(thing: object, name: str) -> None:
+    if not RUNTIME.is_elsewhere():
+        RUNTIME.note_change()
+        kind = type(thing)
+        way = way_to(kind, name)
+        if way == OF_LOCAL:
+            namespace = STANDARD.namespace_of(thing)
+            if namespace is not None and name in namespace:
+                del namespace[name]
+                return
+        if way == OF_MODULE and OBJECTS.is_shared(cast(ModuleType, thing).__dict__):
+            write(cast(ModuleType, thing).__dict__, name, MISSING)
+        elif way == OF_CLASS or (is_stored(kind, name, way) and is_pythons_own(kind.__delattr__)):
+            write(thing, name, MISSING)
+            WAYS.clear()
+    delattr(thing, name)
+
+
+# Global variables
+
+
+class GlobalVariable:
+    """A global variable of a module: a constant in the code that uses it."""
+
+    def __init__(self, namespace: dict[str, object], name: str) -> None:
+        self.namespace = namespace
+        self.name = name
+        self.cell: Cell | None = None
+        self.epoch = 0
+
+    def place(self) -> Cell:
+        if self.cell is None or self.epoch != RUNTIME.epoch:
+            self.cell = OBJECTS.field_of(self.namespace, self.name)
+            self.epoch = RUNTIME.epoch
+        assert self.cell is not None, "the globals of a module are shared"
+        return self.cell
+
+
+def global_cell(namespace: dict[str, object], name: str) -> GlobalVariable:
+    return GlobalVariable(namespace, name)
+
+
+def load_global(variable: GlobalVariable) -> object:
+    if not RUNTIME.is_elsewhere():
+        read_cell(variable.place())
+    value = variable.namespace.get(variable.name, MISSING)
+    if value is MISSING:
+        value = getattr(builtins, variable.name, MISSING)
+        if value is MISSING:
+            raise NameError(f"name '{variable.name}' is not defined", name=variable.name)
+    return value
+
+
+def store_global(variable: GlobalVariable, value: object) -> None:
+    if not RUNTIME.is_elsewhere():
+        OBJECTS.share(value, variable.name)
+        write_cell(variable.place(), value)
+        OBJECTS.save_field(variable.namespace, variable.name)
+    variable.namespace[variable.name] = value
+
+
+def delete_global(variable: GlobalVariable) -> None:
+    if not RUNTIME.is_elsewhere():
+        write_cell(variable.place(), MISSING)
+        OBJECTS.save_field(variable.namespace, variable.name)
+    if variable.name not in variable.namespace:
+        raise NameError(f"name '{variable.name}' is not defined", name=variable.name)
+    del variable.namespace[variable.name]
+
+
+# Closure variables
+
+
+class ClosureVariable:
+    """A closure variable, as one call of a function that uses it sees it."""
+
+    def __init__(self, holder: CellType, name: str) -> None:
+        self.holder = holder
+        self.name = name
+
+
+def closure_cell(function: FunctionType, name: str) -> ClosureVariable:
+    assert function.__closure__ is not None
+    return ClosureVariable(function.__closure__[0], name)
+
+
+def load_closure(variable: ClosureVariable) -> object:
+    if not RUNTIME.is_elsewhere():
+        read(variable.holder, VALUE)
+    try:
+        return variable.holder.cell_contents
+    except ValueError:
+        raise unbound(variable) from None
+
+
+def store_closure(variable: ClosureVariable, value: object) -> None:
+    if not RUNTIME.is_elsewhere():
+        write(variable.holder, VALUE, value)
+    variable.holder.cell_contents = value
+
+
+def delete_closure(variable: ClosureVariable) -> None:
+    if not RUNTIME.is_elsewhere():
+        write(variable.holder, VALUE, MISSING)
+    try:
+        del variable.holder.cell_contents
+    except ValueError:
+        raise unbound(variable) from None
+
+
+def unbound(variable: ClosureVariable) -> NameError:
+    name = variable.name
+    frame = here()
+    if frame is not None and name in frame.f_code.co_cellvars:  # in the function that it is of
+        return UnboundLocalError(
+            f"cannot access local variable '{name}' where it is not associated with a value"
+        )
+    return NameError(
+        f"cannot access free variable '{name}' where it is not associated with a value in "
+        "enclosing scope",
+        name=name,
+    )

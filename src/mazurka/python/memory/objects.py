@@ -1,0 +1,772 @@
+"""Ordinary Python objects as shared memory: who is who in every execution, and what they were.
+
+An object that an execution makes belongs to one thread until that puts it where others may find it:
+in an attribute of a shared object, say, or in the arguments of a thread. Until then nobody looks.
+From then on it is shared, with all that hangs on it, and known by the thread that gave it away and
+that thread's count: this is the same whenever the thread does the same. An object that was there
+before the execution, and outlives it, keeps its identity; what an execution changes is put back.
+"""
+
+from array import array
+from collections import OrderedDict, deque
+from functools import lru_cache, partial
+from hashlib import blake2b
+from threading import Thread
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    CoroutineType,
+    FunctionType,
+    GeneratorType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+)
+from typing import Any, Final, cast
+
+from mazurka.engine.operation import CHANGE_WHOLE, FIRST_ON_PARTS, LENGTH, NO_VIEW, WRITE, View
+from mazurka.python.runtime.names import where_now
+from mazurka.python.runtime.runtime import INTERRUPTED, RUNTIME, Memory
+from mazurka.python.runtime.thread import Cell, Identity, Location
+
+# What kinds of containers there are.
+NO_CONTAINER: Final = 0
+INDEXED: Final = 1  # lists, and what is like them
+KEYED: Final = 2  # dicts
+ELEMENTS: Final = 3  # sets
+WHOLE: Final = 4  # deques: their items move whenever one is taken or put in front
+
+MISSING: Final = object()
+FIRST_NUMBER: Final = 1 << 56  # what is given for an id is never an address
+VALUE: Final = "="  # the one field of the cell of a closure variable
+
+# What has nothing in it that could change or be shared.
+ATOMS: Final[set[type]] = {
+    type(None), bool, int, float, complex, str, bytes, range, slice, type(Ellipsis), type,
+    type(NotImplemented), BuiltinFunctionType, ModuleType, MemberDescriptorType,
+    GetSetDescriptorType, property,
+}  # fmt: skip
+
+
+SYMBOLIC: Final[set[type]] = set()  # the types of symbolic values, once there are some
+LruCache: Final = type(lru_cache(lambda: None))
+CACHE: Final = "(cache)"  # where a cached function keeps what stands for its cache
+CALL_COUNT: Final = "(calls)"  # and how often it was called
+
+
+# Modules whose objects do not change, or nobody minds if they do.
+HARMLESS: Final = {
+    "builtins", "concurrent", "datetime", "decimal", "enum", "fractions", "functools", "inspect",
+    "logging", "operator", "pathlib", "re", "types", "typing", "uuid", "warnings",
+}  # fmt: skip
+
+
+# Modules whose objects have models.
+STEERED: Final = ("threading", "_thread", "queue", "_queue")
+ABSTRACT: Final = ("abc", "builtins", "collections.abc", "typing")  # their methods call others
+
+
+class Misjudged(Exception):
+    """What an object was taken for was wrong: begin the search anew, and take it for what it is."""
+
+
+class Record:
+    """An object of the program, in one execution."""
+
+    def __init__(self, thing: object, owner: int) -> None:
+        self.thing = thing  # kept alive: nothing else may get its address
+        self.owner = owner  # the only thread that has it; SHARED or OUTSIDE if others may
+        self.identity: Identity = PRIVATE
+        self.fields: dict[str, Cell] = {}
+        self.contents: Contents | None = None
+        self.site: tuple[object, int] = (None, 0)  # where it was first used
+        self.number = 0  # its id, if somebody has asked for that
+
+
+SHARED: Final = -1
+OUTSIDE: Final = -2
+PRIVATE: Final = Identity("private", "")
+
+
+class Contents(Cell):
+    """The items of a container."""
+
+    def __init__(self, container: object, shape: int) -> None:
+        super().__init__(container, None)
+        self.shape = shape
+
+    def look(self, kind: int, item: int, key: object) -> View:
+        if kind < FIRST_ON_PARTS:
+            return NO_VIEW
+        shape = self.shape
+        if shape == NO_CONTAINER:  # an object of which nothing is known
+            return View(0, False, None)
+        length = plain_length(self.value)
+        if shape == INDEXED or shape == WHOLE or kind == LENGTH:
+            view = View(length, False, None)
+            if 0 <= item < length:
+                view.value = cast(Any, self.value)[item]
+            return view
+        if kind == CHANGE_WHOLE:
+            return View(length, False, {self.number_of(each) for each in plain_items(self.value)})
+        if shape == KEYED:
+            value = dict.get(cast(dict[object, object], self.value), key, MISSING)
+            view = View(length, item >= 0 and value is not MISSING, None)
+            view.value = value
+            return view
+        elements = cast(set[object], self.value)
+        return View(length, item >= 0 and set.__contains__(elements, key), None)
+
+    def snapshot(self, mode: int) -> object:
+        """A copy, if loops wait for what is in containers and it is about to be changed."""
+        if mode != WRITE or not RUNTIME.copies or self.shape == NO_CONTAINER:
+            return None
+        if self.shape == KEYED:
+            return dict(cast(dict[object, object], self.value))
+        items = plain_items(self.value)
+        return set(items) if self.shape == ELEMENTS else items
+
+    def number_of(self, key: object) -> int:
+        """The number of an item by its key; -1 for a key that cannot be told from others, as its
+        class says itself what is equal."""
+        name = name_of_key(key)
+        if name is None:
+            return -1
+        assert self.known is not None
+        number = self.known.numbers.get(name, -1)
+        if number < 0:
+            if self.known.keys is None:
+                self.known.keys = []
+            number = len(self.known.keys)
+            self.known.keys.append(name)
+            self.known.numbers[name] = number
+        return number
+
+
+def name_of_key(key: object) -> object:
+    """What stands for a key in every execution."""
+    kind = type(key)
+    if kind in ATOMS:
+        return key
+    if kind is tuple:
+        parts = [name_of_key(part) for part in cast(Any, key)]
+        return None if any(part is None for part in parts) else tuple(parts)
+    if kind.__hash__ is object.__hash__ and kind.__eq__ is object.__eq__:
+        return ("object", OBJECTS.record_of(key).identity.name)
+    return None
+
+
+class Objects(Memory):
+    """All records."""
+
+    def __init__(self) -> None:
+        self.here: dict[int, Record] = {}  # by address: those used in this execution
+        self.before: dict[int, Record] = {}  # in the execution before
+        self.outside: dict[int, Record] = {}
+        self.sites: set[tuple[object, int]] = set()  # what is first used there is shared
+        self.classes: dict[str, Identity] = {}  # by their names: those made in executions
+        self.modules: set[str] = set()  # whose code is rewritten
+        # The dicts of objects that code got hold of, by address, with the objects; and the globals
+        # of modules, which are objects themselves.
+        self.dicts: dict[int, tuple[object, object]] = {}
+        self.namespaces: dict[int, tuple[object, object]] = {}
+        self.opaque: dict[str, set[str]] = {}  # what was used, and which of it is not rewritten
+        self.cached: list[Any] = []  # functions with functools.lru_cache that are outside
+        # Attributes, by their names: those that some step has changed in this check, and those that
+        # the search relies on not to be.
+        self.changed: set[str] = set()
+        self.trusted: set[str] = set()
+        self.rooting = False  # whether what is found now is outside
+        # Of outside objects, to be put back: by address and attribute, "" for the items.
+        self.changes: dict[tuple[int, str], tuple[object, object]] = {}
+
+    def forget(self) -> None:
+        """A new search: its locations are numbered afresh, but what is outside stays known."""
+        self.put_back()
+        self.here = {}
+        self.before = {}
+        self.classes = {}
+        self.trusted = set()
+        for record in self.outside.values():
+            record.identity = Identity(record.identity.name, record.identity.label)
+            record.fields = {}
+            record.contents = None
+
+    def let_go(self) -> None:
+        """The check is over."""
+        for function in self.cached:
+            function.__dict__.pop(CACHE, None)
+            function.__dict__.pop(CALL_COUNT, None)
+        self.cached = []
+        self.outside = {}
+        self.namespaces = {}
+        self.sites = set()
+        self.changed = set()
+        self.modules = set()
+
+    def begin(self) -> None:
+        """A new execution."""
+        if self.changes:
+            self.put_back()
+        self.before = self.here
+        self.here = {}
+        self.dicts = dict(self.namespaces)
+        for function in self.cached:
+            function.cache_clear()  # it may be called by code that is not rewritten
+
+    # Who is who
+
+    def record_of(self, thing: object) -> Record:
+        address = id(thing)
+        record = self.here.get(address)
+        if record is None:
+            record = self.outside.get(address)
+            if record is None:
+                return self.first_use(thing)
+            self.here[address] = record
+        elif record.owner >= 0:
+            self.check_owner(record)
+        return record
+
+    def first_use(self, thing: object) -> Record:
+        """An object that was not given away: it is its user's own, unless it was there before."""
+        if issubclass(type(thing), type):
+            return self.add_local_class(cast(type, thing))
+        earlier = self.before.get(id(thing))
+        if earlier is not None and earlier.thing is thing:
+            return self.found_outside(thing, earlier)
+        thread = RUNTIME.current
+        assert thread is not None, "an object is first used outside of the program"
+        record = Record(thing, thread.id)
+        record.site = where_now()
+        self.here[id(thing)] = record
+        if record.site in self.sites:
+            self.publish(record, "")
+        return record
+
+    def check_owner(self, record: Record) -> None:
+        """An object must not get from one thread to another unseen; if it did, objects that are
+        first used at the same place are taken for shared from the start, in a new search."""
+        thread = RUNTIME.current
+        if thread is not None and thread.id != record.owner:
+            code, instruction = record.site
+            # Python 3.11 calls with two instructions, but skips the second one when it is warm.
+            for near in (instruction - 4, instruction, instruction + 4):
+                self.sites.add((code, near))
+            self.stop_search()
+
+    def found_outside(self, thing: object, earlier: Record) -> Record:
+        """An object of the execution before: it was there all the time."""
+        label = earlier.identity.label or type(thing).__name__
+        self.rooting = True
+        try:
+            self.publish(Record(thing, OUTSIDE), label)
+        finally:
+            self.rooting = False
+        self.stop_search()
+        return self.outside[id(thing)]
+
+    def stop_search(self) -> None:
+        RUNTIME.interrupt = Misjudged()
+        RUNTIME.stop(INTERRUPTED)
+
+    def add_root(self, thing: object, label: str) -> None:
+        """Name an object that is there before all executions, and what hangs on it."""
+        self.rooting = True
+        try:
+            self.share(thing, label)
+        finally:
+            self.rooting = False
+
+    def add_namespace(self, namespace: dict[str, object]) -> None:
+        """Name the globals of a module, and what hangs on them."""
+        if id(namespace) not in self.outside:
+            record = Record(namespace, OUTSIDE)
+            record.identity = Identity(f"outside@{namespace.get('__name__')}", "")
+            self.outside[id(namespace)] = record
+            self.namespaces[id(namespace)] = namespace, namespace
+        for name, value in list(namespace.items()):
+            if isinstance(value, type) and self.is_seen(value):
+                self.add_class(value)
+            elif not name.startswith("__"):
+                self.add_root(value, name)
+
+    def add_class(self, kind: type) -> None:
+        if id(kind) not in self.outside:
+            record = Record(kind, OUTSIDE)
+            record.identity = Identity(f"outside@{name_of_class(kind)}", kind.__name__)
+            self.outside[id(kind)] = record
+            for name, value in list(vars(kind).items()):
+                self.add_root(value, f"{kind.__name__}.{name}")
+
+    def add_local_class(self, kind: type) -> Record:
+        """A class that the execution has made. Classes are known by their names: two that have the
+        same one share their locations."""
+        name = name_of_class(kind)
+        if name not in self.classes:
+            self.classes[name] = Identity(name, kind.__name__)
+        record = Record(kind, SHARED)
+        record.identity = self.classes[name]
+        self.here[id(kind)] = record
+        for value in list(vars(kind).values()):
+            self.share(value, kind.__name__)
+        return record
+
+    def publish(self, record: Record, label: str) -> None:
+        """From now on other threads may use an object: name it, and what hangs on it."""
+        thing = record.thing
+        label = label or type(thing).__name__
+        if self.rooting:
+            record.owner = OUTSIDE
+            record.identity = Identity(f"outside@{label}#{len(self.outside) + 1}", label)
+            self.outside[id(thing)] = record
+            if type(thing) is LruCache:
+                self.cached.append(thing)
+            if shape_of(type(thing)) == ELEMENTS:  # as it will be when it is put back
+                fill_set(cast(set[Any], thing), list(cast(set[Any], thing)))
+        else:
+            record.owner = SHARED
+            thread = RUNTIME.current
+            assert thread is not None
+            order = thread.named
+            thread.named = order + 1
+            if order == len(thread.identities):
+                thread.identities.append(Identity(f"{thread.name}@{order + 1}", label))
+            record.identity = thread.identities[order]
+            if RUNTIME.refreshing and record.identity.label != label:
+                relabel(record.identity, label)
+            self.here[id(thing)] = record
+        self.share_parts(thing, label)
+
+    # Giving objects away
+
+    def share(self, thing: object, label: str) -> None:
+        """An object is put where other threads may find it."""
+        kind = type(thing)
+        if kind in ATOMS:
+            if kind is BuiltinFunctionType:  # maybe a method
+                self.share(cast(Any, thing).__self__, "")
+            return
+        if kind is tuple or kind is frozenset:
+            for part in cast(Any, thing):
+                self.share(part, label)
+        elif kind is FunctionType:
+            self.share_closure(cast(FunctionType, thing))
+        elif kind is MethodType:
+            self.share(cast(MethodType, thing).__self__, "")
+            self.share(cast(MethodType, thing).__func__, "")
+        elif kind is partial:
+            call = cast("partial[object]", thing)
+            self.share((call.func, call.args, tuple(call.keywords.values())), "")
+        elif kind is GeneratorType:
+            frame = cast(Any, thing).gi_frame
+            if frame is not None:
+                self.share(tuple(frame.f_locals.values()), "")
+            self.share_memory(thing, label)
+        elif kind is LruCache:
+            cache_of(thing)
+            self.share_memory(thing, label)
+        elif kind is CoroutineType:
+            frame = cast(Any, thing).cr_frame
+            if frame is not None:
+                self.share(tuple(frame.f_locals.values()), "")
+        elif kind is CellType or is_memory(kind):
+            self.share_memory(thing, label)
+
+    def share_memory(self, thing: object, label: str) -> None:
+        address = id(thing)
+        if address in self.outside:
+            return
+        record = self.here.get(address)
+        if record is None:
+            earlier = self.before.get(address)
+            if not self.rooting and earlier is not None and earlier.thing is thing:
+                self.found_outside(thing, earlier)
+                return
+            record = Record(thing, SHARED)
+        elif record.owner < 0:
+            return
+        self.publish(record, label)
+
+    def share_closure(self, function: FunctionType) -> None:
+        closure = function.__closure__
+        if closure is not None:
+            # What our own functions call it is not the user's word. (A module may be None.)
+            ours = str(cast(Any, function).__module__).startswith("mazurka.")
+            for name, cell in zip(function.__code__.co_freevars, closure, strict=True):
+                self.share(cell, "" if ours else name)
+        if function.__defaults__ is not None:
+            self.share(function.__defaults__, "")
+
+    def share_parts(self, thing: object, label: str) -> None:
+        """What hangs on an object."""
+        if type(thing) is CellType:
+            self.share(contents_of_cell(thing), label)
+            return
+        shape = shape_of(type(thing))
+        if shape == KEYED:
+            for key, value in list(dict.items(cast(dict[object, object], thing))):
+                self.share(key, "")
+                self.share(value, label)
+        elif shape != NO_CONTAINER:
+            for value in plain_items(thing):
+                self.share(value, label)
+        if self.rooting and not self.is_seen(type(thing)) and type(thing) is not LruCache:
+            return  # what hangs on it is found when it is used
+        own = own_dict(thing)
+        if own is not None:
+            for name, value in list(own.items()):
+                self.share(value, f"{label}.{name}")
+        for name in slots_of(type(thing)):
+            self.share(value_of_slot(thing, name), f"{label}.{name}")
+
+    def is_shared(self, thing: object) -> bool:
+        record = self.here.get(id(thing)) or self.outside.get(id(thing))
+        return record is not None and record.owner < 0
+
+    def dict_of(self, thing: Any) -> object:
+        own = thing.__dict__
+        if self.is_shared(thing):
+            self.dicts[id(own)] = own, thing
+        return own
+
+    def instance_with(self, container: object) -> object:
+        """The object whose attributes are the items of a dict, if threads share it."""
+        found = self.dicts.get(id(container))
+        return None if found is None else found[1]
+
+    def is_known(self, thing: object) -> bool:
+        return id(thing) in self.here or id(thing) in self.outside
+
+    def is_opaque(self, thing: object) -> bool:
+        """Whether an object is shared, but what its class does to it is not seen."""
+        kind = type(thing)
+        return (
+            self.is_shared(thing)
+            and shape_of(kind) == NO_CONTAINER
+            and kind is not LruCache
+            and not is_harmless(kind)
+            and not isinstance(thing, (type, Thread))
+        )
+
+    def note_opaque(self, name: str, thing: object) -> None:
+        label = self.record_of(thing).identity.label
+        self.opaque.setdefault(name, set()).add(label)
+
+    def number_of(self, thing: object) -> int:
+        """The id of an object. Addresses differ from one execution to the next; this does not."""
+        record = self.record_of(thing)
+        if record.owner == OUTSIDE:
+            return id(thing)
+        if record.number == 0:
+            name = record.identity.name
+            if record.owner >= 0:
+                thread = RUNTIME.threads[record.owner]
+                thread.numbered += 1
+                name = f"{thread.name}!{thread.numbered}"
+            record.number = FIRST_NUMBER + number_from(name)
+        return record.number
+
+    def is_seen(self, kind: type) -> bool:
+        """Whether a class belongs to rewritten code."""
+        return kind.__module__ in self.modules
+
+    def is_all_seen(self, kind: type) -> bool:
+        """The same for all that it inherits, too."""
+        return all(self.is_seen(base) or base.__module__ in ABSTRACT for base in kind.__mro__)
+
+    # Places
+
+    def field_of(self, thing: object, name: str) -> Cell | None:
+        """The location of an attribute; None if it is nobody else's business."""
+        record = self.record_of(thing)
+        if record.owner >= 0:
+            return None
+        cell = record.fields.get(name)
+        if cell is None:
+            cell = Cell(None, None)
+            cell.location = self.field_location(record.identity, name)
+            cell.known = RUNTIME.locations[cell.location]
+            record.fields[name] = cell
+        if cell.epoch != RUNTIME.epoch:
+            cell.epoch = RUNTIME.epoch
+            cell.value = present_value(thing, name)
+        return cell
+
+    def field_location(self, identity: Identity, name: str) -> int:
+        location = identity.fields.get(name, -1)
+        if location < 0:
+            location = new_location(f"{identity.name}.{name}", identity, name)
+            identity.fields[name] = location
+        return location
+
+    def contents_of(self, container: object) -> Contents | None:
+        """The location of the items of a container; None if it is nobody else's business."""
+        record = self.record_of(container)
+        if record.owner >= 0:
+            return None
+        contents = record.contents
+        if contents is None:
+            contents = Contents(container, shape_of(type(container)))
+            identity = record.identity
+            if identity.contents < 0:
+                identity.contents = new_location(identity.name, identity, "")
+            contents.location = identity.contents
+            contents.known = RUNTIME.locations[contents.location]
+            record.contents = contents
+        contents.epoch = RUNTIME.epoch
+        return contents
+
+    def note_changed(self, known: Location) -> None:
+        """A step changes an attribute for the first time."""
+        known.is_changed = True
+        self.changed.add(known.field)
+        if known.field in self.trusted:
+            self.stop_search()
+
+    # What was there before
+
+    def save_field(self, thing: object, name: str) -> None:
+        """An attribute is about to be changed."""
+        key = (id(thing), name)
+        if self.record_of(thing).owner == OUTSIDE and key not in self.changes:
+            self.changes[key] = (thing, present_value(thing, name))
+
+    def save_contents(self, container: object) -> None:
+        """The items of a container are about to be changed."""
+        if shape_of(type(container)) == NO_CONTAINER:
+            return  # it cannot be helped
+        key = (id(container), "")
+        if self.record_of(container).owner == OUTSIDE and key not in self.changes:
+            if shape_of(type(container)) == KEYED:
+                items: object = list(dict.items(cast(dict[object, object], container)))
+            else:
+                items = plain_items(container)
+            self.changes[key] = (container, items)
+
+    def put_back(self) -> None:
+        """Outside objects as they were before the execution."""
+        changes = self.changes
+        self.changes = {}
+        for (_, name), (thing, value) in changes.items():
+            if name:
+                put_back_field(thing, name, value)
+            else:
+                put_back_contents(cast(Any, thing), cast(list[Any], value))
+
+
+def label_of_field(identity: Identity, name: str) -> str:
+    return identity.label if name == VALUE else f"{identity.label}.{name}".strip(".")
+
+
+def relabel(identity: Identity, label: str) -> None:
+    """What a thread gives away first, say, depends on the execution: call it what it is in this
+    one."""
+    identity.label = label
+    for name, location in identity.fields.items():
+        RUNTIME.locations[location].label = label_of_field(identity, name)
+    if identity.contents >= 0:
+        RUNTIME.locations[identity.contents].label = label
+
+
+def plain_length(container: object) -> int:
+    """The length of a container, whatever its class says."""
+    if isinstance(container, dict):
+        return dict.__len__(container)
+    if isinstance(container, list):
+        return list.__len__(container)
+    for kind in CONTAINERS:
+        if isinstance(container, kind):
+            length: int = kind.__len__(container)
+            return length
+    raise AssertionError("it is none of the containers")
+
+
+def plain_items(container: object) -> list[object]:
+    """The items of a container, or its keys, whatever its class says."""
+    for kind in CONTAINERS:
+        if isinstance(container, kind):
+            return list(kind.__iter__(container))
+    raise AssertionError("it is none of the containers")
+
+
+def number_from(name: str) -> int:
+    return int.from_bytes(blake2b(name.encode(), digest_size=6).digest(), "little")
+
+
+def cache_of(function: Any) -> dict[object, object]:
+    """What stands for the cache of a function with functools.lru_cache."""
+    cache: dict[object, object] = function.__dict__.setdefault(CACHE, {})
+    return cache
+
+
+def name_of_class(kind: type) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def new_location(name: str, owner: Identity, field: str) -> int:
+    location = Location(name, label_of_field(owner, field), "", -1)
+    location.owner = owner
+    location.field = "" if field == VALUE else field  # a closure variable is what its field is
+    RUNTIME.locations.append(location)
+    return len(RUNTIME.locations) - 1
+
+
+def contents_of_cell(cell: CellType) -> object:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return MISSING
+
+
+def own_dict(thing: object) -> dict[str, object] | None:
+    """The attributes of an object, not as its class may give them."""
+    try:
+        own = object.__getattribute__(thing, "__dict__")
+    except AttributeError:
+        return None
+    return own if type(own) is dict else None
+
+
+def value_of_slot(thing: object, name: str) -> object:
+    try:
+        return object.__getattribute__(thing, name)
+    except AttributeError:
+        return MISSING
+
+
+def present_value(thing: object, name: str) -> object:
+    """An attribute of the object itself as it is now, without running any code of its class."""
+    if type(thing) is CellType:
+        return contents_of_cell(thing)
+    if type(thing) is dict:  # the globals of a module
+        return cast(dict[str, object], thing).get(name, MISSING)
+    if issubclass(type(thing), type):
+        return cast(type, thing).__dict__.get(name, MISSING)
+    own = own_dict(thing)
+    if own is not None and name in own:
+        return own[name]
+    if name in slots_of(type(thing)):
+        return value_of_slot(thing, name)
+    return MISSING
+
+
+def put_back_field(thing: object, name: str, value: object) -> None:
+    if type(thing) is CellType:
+        if value is MISSING:
+            del thing.cell_contents
+        else:
+            thing.cell_contents = value
+    elif type(thing) is dict:
+        namespace = cast(dict[str, object], thing)
+        if value is MISSING:
+            namespace.pop(name, None)
+        else:
+            namespace[name] = value
+    else:
+        base: Any = type if issubclass(type(thing), type) else object
+        if value is not MISSING:
+            base.__setattr__(thing, name, value)
+        elif present_value(thing, name) is not MISSING:
+            base.__delattr__(thing, name)
+
+
+def put_back_contents(container: Any, items: list[Any]) -> None:
+    kind = type(container)
+    shape = shape_of(kind)
+    if shape == KEYED:
+        base: Any = OrderedDict if isinstance(container, OrderedDict) else dict
+        base.clear(container)
+        for key, value in items:
+            base.__setitem__(container, key, value)
+    elif shape == ELEMENTS:
+        fill_set(container, items)
+    elif isinstance(container, list):
+        list.__setitem__(container, slice(None), items)
+    elif isinstance(container, deque):
+        deque.clear(container)
+        deque.extend(container, items)
+    else:
+        container[:] = type(container)(items) if shape != INDEXED else rebuilt(container, items)
+
+
+def fill_set(elements: set[Any], items: list[Any]) -> None:
+    """Fill a set so that it always gives its items in the same order. `pop` goes on where it left
+    off, even in a set that was emptied: here it begins with the last place of an empty set."""
+    set.clear(elements)
+    set.add(elements, 7)
+    set.pop(elements)
+    set.update(elements, items)
+
+
+def rebuilt(container: Any, items: list[Any]) -> Any:
+    if isinstance(container, array):
+        return array(container.typecode, items)
+    return bytearray(items)
+
+
+CONTAINERS: Final[tuple[Any, ...]] = (dict, list, set, deque, bytearray, array)
+SHAPES: Final[dict[type, int]] = {}
+SLOTS: Final[dict[type, tuple[str, ...]]] = {}
+MEMORY: Final[dict[type, bool]] = {}
+
+
+def shape_of(kind: type) -> int:
+    """What kind of container the instances of a class are."""
+    shape = SHAPES.get(kind, -1)
+    if shape < 0:
+        shape = NO_CONTAINER
+        if issubclass(kind, (list, bytearray, array)):
+            shape = INDEXED
+        elif issubclass(kind, dict):
+            shape = KEYED
+        elif issubclass(kind, set):
+            shape = ELEMENTS
+        elif issubclass(kind, deque):
+            shape = WHOLE
+        SHAPES[kind] = shape
+    return shape
+
+
+def slots_of(kind: type) -> tuple[str, ...]:
+    """The slots that instances of a class have."""
+    slots = SLOTS.get(kind)
+    if slots is None:
+        names = []
+        for base in kind.__mro__:
+            if base.__module__ != "builtins" and "__slots__" in base.__dict__:
+                for name, member in base.__dict__.items():
+                    if isinstance(member, MemberDescriptorType):
+                        names.append(name)
+        slots = tuple(names)
+        SLOTS[kind] = slots
+    return slots
+
+
+def is_machinery(kind: type) -> bool:
+    """Whether the instances of a class announce by themselves what is done to them."""
+    module = kind.__module__
+    return module.startswith("mazurka.") or (module in STEERED and kind is not Thread)
+
+
+def is_memory(kind: type) -> bool:
+    """Whether instances of a class have something in them that may change. Of a class that is
+    written in C one cannot know."""
+    found = MEMORY.get(kind)
+    if found is None:
+        found = not is_machinery(kind) and (
+            shape_of(kind) != NO_CONTAINER
+            or bool(kind.__dictoffset__)
+            or bool(slots_of(kind))
+            or not is_harmless(kind)
+        )
+        MEMORY[kind] = found
+    return found
+
+
+def is_harmless(kind: type) -> bool:
+    return kind.__module__.partition(".")[0] in HARMLESS and kind is not memoryview
+
+
+OBJECTS: Final = Objects()

@@ -1,0 +1,77 @@
+"""Atomics: the shared variables of a program.
+
+Type checkers take atomic.pyi, where the class is generic: one that is generic here would have a
+dictionary in every instance when compiled, which costs a few per cent of a search.
+"""
+
+from collections.abc import Callable
+from typing import cast
+
+from mazurka.engine.operation import (
+    ADD_TO,
+    AWAIT,
+    AWAIT_EXCHANGE,
+    COMPARE_EXCHANGE,
+    EXCHANGE,
+    FETCH_ADD,
+    LOAD,
+    STORE,
+)
+from mazurka.python.runtime.runtime import RUNTIME, SharedObject
+
+
+class Atomic(SharedObject):
+    """A shared variable; every operation on it is atomic and visible to the search."""
+
+    def __init__(self, value: object, name: str | None = None) -> None:
+        super().__init__(value, name)
+
+    @classmethod
+    def __class_getitem__(cls, _: object) -> type:
+        return cls
+
+    def load(self) -> object:
+        if RUNTIME.repeats(LOAD, self):
+            return self.value
+        return RUNTIME.perform(LOAD, self, None, None)
+
+    def store(self, value: object) -> None:
+        RUNTIME.give_away(value)
+        if RUNTIME.repeats(STORE, self):
+            self.value = value
+        else:
+            RUNTIME.perform(STORE, self, value, None)
+
+    def exchange(self, value: object) -> object:
+        """Store a value, and give the one that was there."""
+        RUNTIME.give_away(value)
+        return RUNTIME.perform(EXCHANGE, self, value, None)
+
+    def compare_exchange(self, expected: object, new: object) -> bool:
+        """Store `new` if the value equals `expected`; tells whether it did. Failing only reads."""
+        RUNTIME.give_away(new)
+        return cast(bool, RUNTIME.perform(COMPARE_EXCHANGE, self, expected, new))
+
+    def compare_swap(self, expected: object, new: object) -> object:
+        """The same, but gives the value that was there: if it equals `expected`, `new` is there."""
+        stored = self.compare_exchange(expected, new)
+        return expected if stored else self.value  # nobody has come since
+
+    def fetch_add(self, amount: object) -> object:
+        """Add to the value, and give the value before."""
+        return RUNTIME.perform(FETCH_ADD, self, amount, None)
+
+    def add(self, amount: object) -> None:
+        """Add to an integer. Adds commute with one another: their order is not explored."""
+        if not isinstance(amount, int):
+            raise TypeError(f"add takes an integer, not {amount!r}: use fetch_add")
+        RUNTIME.perform(ADD_TO, self, amount, None)
+
+    def await_value(self, predicate: Callable[[object], object]) -> object:
+        """Block until the predicate holds for the value; gives the value."""
+        return RUNTIME.perform(AWAIT, self, predicate, None)
+
+    def await_exchange(self, predicate: Callable[[object], object], new: object) -> object:
+        """Block until the predicate holds for the value, then store `new`; gives the old value."""
+        RUNTIME.give_away(new)
+        return RUNTIME.perform(AWAIT_EXCHANGE, self, predicate, new)

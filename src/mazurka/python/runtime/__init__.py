@@ -1,0 +1,1 @@
+"""Runs the threads of a Python program as greenlets, one step at a time."""

@@ -1,0 +1,216 @@
+"""Whose turn it is where the search does not say: what threads stand before, and who can go on."""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from mazurka.engine.event import NO_EVENTS, Event
+from mazurka.engine.operation import (
+    ACQUIRE,
+    ADD,
+    ALL,
+    AWAIT,
+    AWAIT_EXCHANGE,
+    AWAIT_PART,
+    BLOCKED,
+    CHOOSE,
+    FIRST_ON_PARTS,
+    JOIN,
+    NONE,
+    WRITE,
+    Footprint,
+    PartAwaited,
+    footprint,
+    may_block,
+    outcome,
+)
+from mazurka.engine.program import Guide
+from mazurka.python.runtime.names import Registry
+from mazurka.python.runtime.thread import Thread, none_known
+
+
+class Turns(Registry):
+    """The threads of an execution; the registry names them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.current: Thread | None = None  # the running thread; None outside an execution
+        self.recent: Thread | None = None  # the one that stepped last
+        self.epoch = 0  # the number of the execution
+        self.live: list[Thread] = []  # those of this execution, in the order of their spawns
+        self.sleep: list[Event] = NO_EVENTS
+        self.guide: Guide | None = None
+        self.independent_adds = True
+        # Which outcomes (0: true, 1: false) a condition on symbolic values can have now.
+        self.choices_at: Callable[[Any], list[int]] = none_known
+
+    def free_choice(self) -> Thread | None:
+        """The thread that stepped last as long as it can, then its partner, then the first of the
+        others, by rank."""
+        if self.guide is not None:
+            if self.guide.picks:
+                return self.picked(self.guide)
+            if self.guide.leftmost:
+                return self.leftmost_to_step(self.guide)
+        recent = self.recent
+        if recent is not None and not is_await(recent.kind):
+            if self.can_step(recent):
+                return recent
+            partner = recent.partner
+            if (
+                partner is not None
+                and partner.epoch == self.epoch
+                and self.rank(partner) <= 1
+                and self.can_step(partner)
+            ):
+                return partner
+        best: Thread | None = None
+        best_rank = 5
+        for thread in self.live:
+            if thread.finished:
+                continue
+            rank = self.rank(thread)
+            if rank < best_rank and self.can_step(thread):
+                if rank == 0:
+                    return thread
+                best = thread
+                best_rank = rank
+        return best
+
+    def picked(self, guide: Guide) -> Thread | None:
+        """The thread that the guide picks."""
+        able = [thread.id for thread in self.live if self.enabled(thread)]
+        if not able:
+            return None
+        running = self.current
+        self.current = None  # it may ask for footprints, which may call the user's guards
+        thread = self.threads[guide.pick(able)]
+        self.current = running
+        if thread.kind == CHOOSE:
+            choices = self.choices(thread)
+            thread.choice = choices[guide.choose(len(choices))]
+        return thread
+
+    def leftmost_to_step(self, guide: Guide) -> Thread | None:
+        if guide.may_stop:
+            running = self.current
+            self.current = None  # it may call the user's guards
+            stops = guide.stops()
+            self.current = running
+            if stops:
+                return None
+        thread = self.leftmost(guide)
+        guide.first = -1
+        if thread is not None and thread.kind == CHOOSE:
+            thread.choice = self.choices(thread)[0]
+        return thread
+
+    def leftmost(self, guide: Guide) -> Thread | None:
+        """The enabled thread with the lowest number, unless another one is to come first."""
+        best: Thread | None = None
+        for thread in self.live:
+            if thread.id == guide.first and self.enabled(thread):
+                return thread
+            if (best is None or thread.id < best.id) and self.enabled(thread):
+                best = thread
+        return best
+
+    def rank(self, thread: Thread) -> int:
+        """Those with partners come late, and later if they would have to wait for their partner to
+        access the same location right after them. Awaits come when nothing else can be done, since
+        what comes later might have disabled them."""
+        if thread.kind == AWAIT or thread.kind == AWAIT_PART:
+            return 3
+        if thread.kind == AWAIT_EXCHANGE:
+            return 4  # one that changes nothing goes first
+        partner = thread.partner
+        if partner is None:
+            return 0
+        location = thread.cell.location
+        if location < 0:
+            return 1
+        has_ended = partner.finished and partner.epoch == self.epoch
+        return 1 if has_ended or partner.cell.location == location else 2
+
+    def can_step(self, thread: Thread) -> bool:
+        """Whether a thread may make the next free step; settles its choice if it has one."""
+        if not self.enabled(thread):
+            return False
+        location = thread.cell.location
+        guide = self.guide
+        if guide is not None and guide.watching and location >= 0 and guide.watches(location):
+            running = self.current
+            self.current = None  # asking for the footprint may call the user's guards
+            footprint = self.footprint_of(thread)
+            self.current = running
+            if guide.asleep(thread.id, location, footprint):
+                return False
+        if thread.kind != CHOOSE:
+            return not self.sleep or not self.asleep(thread, 0)
+        for choice in self.choices(thread):
+            if not self.asleep(thread, choice):
+                thread.choice = choice
+                return True
+        return False
+
+    def choices(self, thread: Thread) -> list[int]:
+        """What a thread that is to make a data choice can choose from."""
+        if thread.alternatives:
+            return list(range(thread.alternatives))
+        return self.choices_at(thread.first)
+
+    def asleep(self, thread: Thread, choice: int) -> bool:
+        for event in self.sleep:
+            if event.thread == thread.id and (thread.kind != CHOOSE or event.choice == choice):
+                return True
+        return False
+
+    def enabled(self, thread: Thread) -> bool:
+        if thread.finished or thread.gave_up:
+            return False
+        kind = thread.kind
+        if kind == JOIN:
+            return cast(Thread, thread.first).finished
+        if not may_block(kind):
+            return True
+        if kind == ACQUIRE:
+            return thread.cell.value is None
+        running = self.current
+        self.current = None  # the guard is the user's code, and must not perform operations
+        blocked = outcome(kind, thread.cell.value, thread.first, thread.second) == BLOCKED
+        self.current = running
+        return not blocked
+
+    # What threads stand before
+
+    def standing(self, thread: Thread) -> Event:
+        """The operation that a thread stands before, as the event that it would be now."""
+        kind = thread.kind
+        cell = thread.cell
+        mode, structure, part = self.footprint_of(thread)
+        event = Event(thread.id, kind, cell.location, mode, thread.first, thread.second)
+        if kind >= FIRST_ON_PARTS:
+            event.structure = structure
+            event.part = part
+            event.view = cell.look(kind, cast(int, thread.first), thread.second)
+        elif kind == AWAIT_PART:
+            event.structure = structure
+            event.part = part
+            event.view = cast(PartAwaited, thread.first).look(cell.value)
+        return event
+
+    def footprint_of(self, thread: Thread) -> Footprint:
+        """How the operation that a thread stands before would access its location now."""
+        kind = thread.kind
+        if kind >= FIRST_ON_PARTS:
+            item = cast(int, thread.first)
+            return footprint(kind, item, thread.cell.look(kind, item, thread.second))
+        mode = outcome(kind, thread.cell.value, thread.first, thread.second)
+        if kind == AWAIT_PART:
+            _, structure, part = cast(PartAwaited, thread.first).footprint(thread.cell.value)
+            return mode, structure, part
+        return WRITE if mode == ADD and not self.independent_adds else mode, NONE, ALL
+
+
+def is_await(kind: int) -> bool:
+    """Whether an operation is an await of a value."""
+    return kind == AWAIT or kind == AWAIT_EXCHANGE or kind == AWAIT_PART

@@ -1,0 +1,217 @@
+"""The threads of `threading` in an execution: what each one has, and how it lives.
+
+Here, and not with the rest of the standard library's models, since it is compiled here: it is done
+for every thread of every execution.
+"""
+
+import threading
+from _thread import get_ident
+from collections.abc import Callable
+from random import Random
+from typing import Any, cast
+
+from mazurka.engine.operation import LOAD, STORE, TIMED_WAIT
+from mazurka.engine.result import MazurkaError
+from mazurka.python.primitives.sync import in_time
+from mazurka.python.primitives.threads import Handle, started
+from mazurka.python.runtime.runtime import RUNTIME, Block, Cancelled, SharedObject, Stuck
+
+HANDLE = "_mazurka_handle"
+HASH = "_mazurka_hash"
+ORIGINAL_RUN: object = threading.Thread.run
+WHAT_IT_RUNS = ("_target", "_args", "_kwargs")
+
+
+def in_execution() -> bool:
+    """Whether this is code of the program that is explored, and not of another OS thread."""
+    return RUNTIME.current is not None and get_ident() == RUNTIME.explorer
+
+
+# What each thread has
+
+
+Locals = dict[int, tuple[object, dict[str, Any]]]  # by the identity of the threading.local
+
+
+class Belongings:
+    """What the standard library keeps for one thread, in one execution. All of it depends on what
+    the thread itself did, and so is the same whenever it does the same."""
+
+    def __init__(self) -> None:
+        self.thread: Any = None  # its threading.Thread
+        self.named_threads = 0
+        self.executors = 0
+        self.hashes = 0
+        self.readings = 0  # of clocks
+        self.unseeded = 0
+        self.draws = 0  # of random numbers
+        self.random: Random | None = None
+        self.locals: Locals | None = None
+        self.event_loop: Any = None  # of asyncio
+        self.event_loop_set = False
+        self.tasks = 0
+        self.inputs = 0  # symbolic ones
+        self.nesting = 0  # how many atomic blocks it is in,
+        self.block: Block | None = None  # and the outermost one
+
+
+def own_locals() -> Locals:
+    """The values that the running thread has in each `threading.local`."""
+    belongings = own()
+    if belongings.locals is None:
+        belongings.locals = {}
+    return belongings.locals
+
+
+def own() -> Belongings:
+    """The belongings of the running thread."""
+    thread = RUNTIME.current
+    assert thread is not None
+    if thread.belongings is None:
+        thread.belongings = Belongings()
+    return cast(Belongings, thread.belongings)
+
+
+def new_hash() -> int:
+    """A hash for a new object that is the same in every execution, unlike an address: so are the
+    orders of sets that it is in."""
+    thread = RUNTIME.current
+    assert thread is not None
+    belongings = own()
+    belongings.hashes += 1
+    return hash((*thread.lineage, belongings.hashes))
+
+
+# How it lives
+
+
+class Ended(SharedObject):
+    """Whether a thread has ended: what `is_alive` and a join with a timeout look at."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(False, name)
+
+
+class Life:
+    """The one run of a `threading.Thread` in an execution."""
+
+    def __init__(self, thread: Any, hook_takes: Callable[[BaseException, Any], bool]) -> None:
+        self.thread = thread
+        self.hook_takes = hook_takes  # whether the user's excepthook cares for an exception
+        self.ended = Ended(thread._name)
+
+    def __call__(self) -> None:
+        own().thread = self.thread
+        try:
+            self.run()
+        except SystemExit:
+            pass
+        except (Cancelled, Stuck, KeyboardInterrupt, MazurkaError):
+            raise
+        except BaseException as error:
+            if not self.hook_takes(error, self.thread):
+                self.end()
+                raise
+        self.end()
+
+    def run(self) -> None:
+        attributes = self.thread.__dict__
+        run: object = getattr(type(self.thread), "run")  # noqa: B009
+        if run is not ORIGINAL_RUN or "run" in attributes:
+            self.thread.run()
+            return
+        # The same, compiled.
+        target, arguments, named = [attributes[name] for name in WHAT_IT_RUNS]
+        try:
+            if target is not None:
+                target(*arguments, **named)
+        finally:
+            for name in WHAT_IT_RUNS:
+                attributes.pop(name, None)
+
+    def end(self) -> None:
+        if RUNTIME.repeats(STORE, self.ended):
+            self.ended.value = True
+        else:
+            RUNTIME.perform(STORE, self.ended, True, None)
+
+    def is_over(self) -> bool:
+        return bool(RUNTIME.perform(LOAD, self.ended, None, None))
+
+    def wait(self, timeout: float) -> None:
+        in_time(bool(RUNTIME.perform(TIMED_WAIT, self.ended, None, None)), timeout)
+
+
+def handle_of(thread: Any) -> Handle | None:
+    """The handle of a thread that was started in this execution."""
+    handle: Handle | None = thread.__dict__.get(HANDLE)
+    return handle if handle is not None and handle.epoch == RUNTIME.epoch else None
+
+
+def life_of(thread: Any) -> Life | None:
+    """The life of a thread that was started in this execution."""
+    handle = handle_of(thread)
+    return None if handle is None else cast(Life, handle.thread.function)
+
+
+def is_plain_new_thread(thread: Any) -> bool:
+    """Whether a thread that is to be started needs nothing but that: most do not."""
+    attributes = thread.__dict__
+    return (
+        type(thread) is threading.Thread
+        and in_execution()
+        and HASH in attributes  # it was made in this execution
+        and HANDLE not in attributes
+    )
+
+
+def begin_life(thread: Any, hook_takes: Callable[[BaseException, Any], bool]) -> None:
+    """Start a thread."""
+    attributes = thread.__dict__
+    target = attributes["_target"]
+    RUNTIME.give_away(target)
+    RUNTIME.give_away(attributes["_args"])
+    RUNTIME.give_away(tuple(attributes["_kwargs"].values()))
+    attributes["_target"] = RUNTIME.callee(target)
+    handle = started(Life(thread, hook_takes), ())
+    handle.thread.daemon = attributes["_daemonic"]
+    attributes[HANDLE] = handle
+
+
+def make_thread(
+    thread: Any, target: Any, name: str | None, args: Any, kwargs: Any, daemon: bool | None
+) -> None:
+    """What a `threading.Thread` has in an execution before it is started."""
+    attributes = thread.__dict__
+    attributes["_target"] = target
+    attributes["_args"] = args
+    attributes["_kwargs"] = {} if kwargs is None else kwargs
+    attributes["_name"] = new_name(target) if name is None else str(name)
+    attributes["_daemonic"] = is_daemon() if daemon is None else daemon
+    attributes["_initialized"] = True
+    attributes[HASH] = new_hash()
+
+
+def is_daemon() -> bool:
+    """Whether the running thread is a daemon, and so are those that it makes."""
+    current = own().thread
+    if current is not None:
+        return bool(current._daemonic)
+    return (
+        RUNTIME.current is not None and RUNTIME.current.id != 0
+    )  # one that threading has not made
+
+
+def new_name(target: object) -> str:
+    """`Thread-1 (function)`. Threads that are made by other threads than the main one are counted
+    by their makers: `Thread-2.1`. So a thread has the same name in every execution."""
+    thread = RUNTIME.current
+    assert thread is not None
+    belongings = own()
+    belongings.named_threads += 1
+    name = f"Thread-{belongings.named_threads}"
+    if thread.id:
+        makers = ".".join([str(order) for order in thread.lineage[1:]])
+        name = f"Thread-{makers}.{belongings.named_threads}"
+    function = getattr(target, "__name__", None)
+    return name if function is None else f"{name} ({function})"

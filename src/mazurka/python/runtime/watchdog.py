@@ -1,0 +1,104 @@
+"""Watches over a check from outside: no OS threads, and no thread that never comes to a step."""
+
+import _thread
+import ctypes
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import get_ident  # now: programs that are checked find another one
+from typing import Any
+
+from mazurka.python.runtime.runtime import RUNTIME, Stuck
+from mazurka.python.source import here
+
+# Every name under which this Python version starts OS threads.
+STARTERS = [
+    (module, name)
+    for module in (_thread, threading)
+    for name in (
+        "start_new_thread",
+        "start_new",
+        "start_joinable_thread",
+        "_start_new_thread",
+        "_start_joinable_thread",
+    )
+    if hasattr(module, name)
+]
+STANDARD_LIBRARY = os.path.dirname(threading.__file__)
+LOOKS = 20  # how often the watchdog looks within a step limit
+
+
+@contextmanager
+def guarded(step_limit: float) -> Iterator[None]:
+    """While a program is explored: refuse OS threads, and interrupt a step that takes too long."""
+    explorer = get_ident()
+    originals = [(module, name, getattr(module, name)) for module, name in STARTERS]
+    over = threading.Event()
+    with interruptible() as interrupt:
+        threading.Thread(target=watch, args=(over, interrupt, step_limit), daemon=True).start()
+        for module, name, original in originals:
+            setattr(module, name, refusing(original, explorer))
+        try:
+            yield
+        finally:
+            for module, name, original in originals:
+                setattr(module, name, original)
+            over.set()
+
+
+@contextmanager
+def interruptible() -> Iterator[Callable[[], None]]:
+    """Gives a function that raises Stuck in this thread when it is called from another.
+
+    In the main thread a signal does it, which ends even a wait for a real lock. Elsewhere, and
+    without such signals, Stuck comes when the thread next runs Python code.
+    """
+    explorer = get_ident()
+    if threading.current_thread() is threading.main_thread() and hasattr(signal, "pthread_kill"):
+        previous = signal.signal(signal.SIGUSR2, raise_stuck)
+        try:
+            yield lambda: signal.pthread_kill(explorer, signal.SIGUSR2)
+        finally:
+            signal.signal(signal.SIGUSR2, previous)
+    else:
+        yield lambda: raise_in(explorer)
+
+
+def raise_stuck(*_: object) -> None:
+    if RUNTIME.running:  # else the execution ended just now
+        raise Stuck
+
+
+def raise_in(thread: int) -> None:
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(Stuck))
+
+
+def refusing(original: Callable[..., Any], explorer: int) -> Callable[..., Any]:
+    def start(*arguments: Any, **options: Any) -> Any:
+        if RUNTIME.current is None or get_ident() != explorer:
+            return original(*arguments, **options)
+        frame = here()
+        while frame is not None and frame.f_code.co_filename.startswith(STANDARD_LIBRARY):
+            frame = frame.f_back
+        where = f" at {frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else ""
+        raise RUNTIME.misused(
+            f"the program starts an OS thread{where}, which Mazurka cannot steer; start threads "
+            "with threading.Thread or mazurka.spawn instead"
+        )
+
+    return start
+
+
+def watch(over: threading.Event, interrupt: Callable[[], None], step_limit: float) -> None:
+    """The watchdog's life: interrupts the explorer when nothing moves in a run."""
+    seen = (0, 0)
+    quiet = 0
+    while not over.wait(step_limit / LOOKS):
+        now = (RUNTIME.epoch, RUNTIME.position)
+        quiet = quiet + 1 if now == seen and RUNTIME.running else 0
+        seen = now
+        if quiet > LOOKS:
+            quiet = 0
+            interrupt()

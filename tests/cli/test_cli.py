@@ -1,0 +1,828 @@
+"""The command line: what it prints, where, and the exit codes."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import mazurka
+from mazurka.cli.main import main
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SOURCES = Path(mazurka.__file__).parent.parent
+
+RACE = """
+    from mazurka import Atomic, spawn
+
+    def increment(counter):
+        counter.store(counter.load() + 1)
+
+    def race():
+        counter = Atomic(0)
+        threads = [spawn(increment, counter), spawn(increment, counter)]
+        for thread in threads:
+            thread.join()
+        assert counter.load() == 2, "lost"
+
+    def fine():
+        return Atomic(7).load()
+"""
+MANY = """
+    from mazurka import choose
+
+    def many():
+        return choose(range(30))
+
+    def some_fail():
+        value = choose([3, 1, 2, 3])
+        assert value < 3, "too big"
+        assert value < 2, "big"
+"""
+
+Write = Callable[[str, str], str]
+
+
+@pytest.fixture
+def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Write]:
+    """Writes files into the directory that the test runs in."""
+
+    def write_file(name: str, text: str) -> str:
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(textwrap.dedent(text), encoding="utf-8")
+        return name
+
+    monkeypatch.chdir(tmp_path)
+    modules = set(sys.modules)
+    yield write_file
+    for name in set(sys.modules) - modules:
+        del sys.modules[name]
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments)
+
+
+def refused(*arguments: str) -> str:
+    """The message of a command that must be refused."""
+    result = run(*arguments)
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    assert "mazurka/cli.py" not in result.stderr
+    return result.stderr
+
+
+def start(*arguments: str) -> subprocess.Popen[str]:
+    """The command as a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "mazurka", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(SOURCES)},
+    )
+
+
+# Verdicts
+
+
+def test_verified(write: Write) -> None:
+    write("race.py", RACE)
+    result = run("check", "race.py::fine")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("race.py::fine: verified: no execution fails; 1 execution in")
+    assert result.stderr == ""
+
+
+def test_failed(write: Write) -> None:
+    write("race.py", RACE)
+    result = run("check", "race.py::race")
+    assert result.exit_code == 1
+    assert result.stdout.startswith("race.py::race: FAILED")
+    assert "AssertionError: lost\n  in thread race\n  raised at race.py:12: assert" in result.stdout
+    assert "load counter: 0     race.py:5   counter.store(counter.load() + 1)" in result.stdout
+    assert "add --save FILE" in result.stdout
+
+
+def test_incomplete(write: Write) -> None:
+    write("many.py", MANY)
+    result = run("check", "many.py::many", "--max-executions", "10")
+    assert result.exit_code == 3
+    assert "INCOMPLETE" in result.stdout
+    assert "max_executions=10" in result.stdout
+    assert "10 executions" in result.stdout
+
+
+def test_time_limit(write: Write) -> None:
+    write("many.py", MANY)
+    result = run("check", "many.py::many", "--time-limit", "0.000001")
+    assert result.exit_code == 3
+    assert "time_limit" in result.stdout
+
+
+def test_max_events(write: Write) -> None:
+    write(
+        "endless.py", "from mazurka import Atomic\ndef f():\n  x = Atomic(0)\n  while 1: x.add(1)"
+    )
+    result = run("check", "endless.py::f", "--max-events", "100")
+    assert result.exit_code == 1
+    assert "max_events=100" in result.stdout
+    assert "70 steps left out" in result.stdout
+
+
+COUNTING = """
+from mazurka import Atomic, spawn
+def count():
+    x = Atomic(0)
+    while x.fetch_add(1) < 5:
+        pass
+def wait():
+    x, y = Atomic(0), Atomic(0)
+    spawn(x.store, 1)
+    while True:
+        while x.load() == 0:
+            pass
+        if y.load() == 0:
+            break
+"""
+
+
+def test_unroll(write: Write) -> None:
+    write("loops.py", COUNTING)
+    result = run("check", "loops.py::count", "--unroll", "3")
+    assert result.exit_code == 0
+    assert "bounded: no execution within the bound fails (unroll=3); 1 execution" in result.stdout
+    document = json.loads(run("check", "loops.py::count", "--unroll", "3", "--json").stdout)
+    assert (document["verdict"], document["bound"]) == ("bounded", "unroll=3")
+    assert "verified" in run("check", "loops.py::count", "--unroll", "6").stdout
+    assert run("check", "loops.py::count", "--unroll", "0").exit_code == 2
+
+
+def test_switches_for_loops(write: Write) -> None:
+    write("loops.py", COUNTING)
+    assert "; 1 execution in" in run("check", "loops.py::wait").stdout
+    for switch in ("--no-awaits", "--no-loop-purity"):
+        result = run("check", "loops.py::wait", switch)
+        assert "2 executions (1 complete, 1 blocked)" in result.stdout
+
+
+def test_step_limit(write: Write) -> None:
+    write("hangs.py", "def f():\n  n = 0\n  while True: n -= 1")
+    result = run("check", "hangs.py::f", "--step-limit", "0.1")
+    assert result.exit_code == 1
+    assert "stuck" in result.stdout
+    assert "hangs.py:3: while True: n -= 1" in result.stdout
+
+
+def test_all_failures(write: Write) -> None:
+    write("many.py", MANY)
+    result = run("check", "many.py::some_fail", "--all-failures")
+    assert result.exit_code == 1
+    assert "4 executions, 3 of which fail" in result.stdout
+    assert result.stdout.count("AssertionError: too big\n") == 2  # as the headline, and at the end
+    assert result.stdout.count("AssertionError: big\n") == 2
+    assert "(2 executions fail like this; the first is shown.)" in result.stdout
+
+
+def test_outcomes(write: Write) -> None:
+    write("outcomes.py", "from mazurka import choose\ndef f(): return choose([10, 9, 9, 8])")
+    result = run("check", "outcomes.py::f", "--outcomes")
+    assert result.stdout.endswith("\nOutcomes:\n  1 x  8\n  2 x  9\n  1 x  10\n")
+    write("race.py", RACE)
+    assert "Outcomes" not in run("check", "race.py::fine").stdout
+
+
+@pytest.mark.parametrize("algorithm", ["pop", "optimal", "qpor", "source", "naive"])
+def test_algorithms(write: Write, algorithm: str) -> None:
+    write("race.py", RACE)
+    result = run("check", "race.py::race", "--algorithm", algorithm)
+    assert result.exit_code == 1
+    assert f"({algorithm})" in result.stdout
+
+
+def test_dependent_adds(write: Write) -> None:
+    write(
+        "adds.py",
+        """
+        from mazurka import Atomic, spawn
+
+        def f():
+            x = Atomic(0)
+
+            def add(amount):
+                x.add(amount)
+
+            spawn(add, 1)
+            spawn(add, 2)
+        """,
+    )
+    assert "verified: no execution fails; 1 execution " in run("check", "adds.py::f").stdout
+    result = run("check", "adds.py::f", "--no-independent-adds")
+    assert "verified: no execution fails; 2 executions " in result.stdout
+
+
+@pytest.mark.parametrize("k", ["1", "2", "optimal"])
+def test_k(write: Write, k: str) -> None:
+    write("race.py", RACE)
+    result = run("check", "race.py::race", "--algorithm", "qpor", "--k", k)
+    assert result.exit_code == 1
+    assert "(qpor)" in result.stdout
+
+
+def test_the_events_of_an_unfolding_are_counted(write: Write) -> None:
+    write("race.py", RACE)
+    result = run("check", "race.py::race", "--algorithm", "qpor", "--json", "--all-failures")
+    document = json.loads(result.stdout)
+    assert document["unfolding"] > document["known"] > 5
+    assert document["memory_mb"] > 1
+    result = run("check", "race.py::race", "--algorithm", "qpor", "--all-failures")
+    events = f"with {document['unfolding']} events (at most {document['known']} at a time)"
+    assert events in result.stdout
+    assert re.search(r"in \d+\.\d\d s, \d+ MB \(qpor\)", result.stdout)
+
+
+# JSON
+
+
+def test_json(write: Write) -> None:
+    write("race.py", RACE)
+    result = run("check", "race.py::race", "--json", "--all-failures")
+    assert result.exit_code == 1
+    document = json.loads(result.stdout)
+    assert document["verdict"] == "failed"
+    assert document["algorithm"] == "pop"
+    assert document["executions"] == document["complete"]
+    assert document["blocked"] == document["redundant"] == 0
+    assert document["seconds"] > 0
+    assert document["outcomes"] == [{"outcome": "None", "count": 2}]
+    failure = document["failures"][0]
+    assert failure["kind"] == "exception"
+    assert failure["message"] == "AssertionError: lost"
+    assert failure["thread"] == "race"
+    assert "race.py:12" in failure["details"][-1]
+    assert failure["steps"][0]["thread"] == "race"
+    assert failure["steps"][0]["action"] == "spawn increment-1"
+    assert failure["steps"][0]["line"] == 9
+    assert failure["schedule"]["program"] == "race.py::race"
+
+
+def test_json_of_an_incomplete_search(write: Write) -> None:
+    write("many.py", MANY)
+    result = run("check", "many.py::many", "--json", "--max-executions", "2")
+    assert result.exit_code == 3
+    document = json.loads(result.stdout)
+    assert document["verdict"] == "incomplete"
+    assert "max_executions=2" in document["reason"]
+    assert document["outcomes"] == [{"outcome": "0", "count": 1}, {"outcome": "1", "count": 1}]
+
+
+def test_json_is_all_there_is_on_stdout(write: Write) -> None:
+    write("chatty.py", "print('at import')\ndef f(): print('in the program')")
+    result = run("check", "chatty.py::f", "--json", "--save", "failure.json")
+    assert json.loads(result.stdout)["verdict"] == "verified"
+    assert "at import" in result.stderr
+    assert "in the program" in result.stderr
+    assert "nothing was written" in result.stderr
+
+
+# Targets
+
+
+def test_module(write: Write) -> None:
+    write("package_of_programs/__init__.py", "")
+    write("package_of_programs/values.py", "VALUE = 7")
+    write("package_of_programs/program.py", "from .values import VALUE\ndef f(): return VALUE")
+    result = run("check", "package_of_programs.program:f", "--outcomes")
+    assert result.exit_code == 0, result.output
+    assert "1 x  7" in result.stdout
+
+
+def test_file_imports_its_neighbours(write: Write) -> None:
+    write("folder/neighbour.py", "def answer(): return 42")
+    write("folder/program.py", "def f():\n    from neighbour import answer\n    return answer()")
+    path = list(sys.path)
+    assert "1 x  42" in run("check", "folder/program.py::f", "--outcomes").stdout
+    assert sys.path == path
+
+
+def test_file_named_like_a_module_in_use(write: Write) -> None:
+    write("json.py", "import dataclasses\n@dataclasses.dataclass\nclass A: x: int\ndef f(): A(1)")
+    result = run("check", "json.py::f", "--json")
+    assert result.exit_code == 0, result.output
+    assert sys.modules["json"] is json
+
+
+def test_a_changed_file_is_read_again(write: Write) -> None:
+    for value in "12":
+        write("same_size.py", f"def f(): return {value}")
+        assert f"1 x  {value}" in run("check", "same_size.py::f", "--outcomes").stdout
+
+
+def test_decorated_with_check(write: Write) -> None:
+    write(
+        "decorated.py",
+        """
+        import functools
+        import mazurka
+
+        def doubled(function):
+            @functools.wraps(function)
+            def wrapper():
+                return 2 * function()
+            return wrapper
+
+        @mazurka.check
+        def bare(): return mazurka.choose([1, 2])
+
+        @mazurka.check(max_executions=1)
+        def with_options(): return mazurka.choose([1, 2])
+
+        @mazurka.check
+        @doubled
+        def over_another(): return 4
+
+        @doubled
+        def another(): return 5
+        """,
+    )
+    assert "2 executions" in run("check", "decorated.py::bare").stdout
+    assert "INCOMPLETE" in run("check", "decorated.py::with_options").stdout
+    overridden = run("check", "decorated.py::with_options", "--max-executions", "5")
+    assert "2 executions" in overridden.stdout
+    assert "1 x  8" in run("check", "decorated.py::over_another", "--outcomes").stdout
+    assert "1 x  10" in run("check", "decorated.py::another", "--outcomes").stdout
+
+
+def test_below_another_decorator(write: Write) -> None:
+    write(
+        "below.py",
+        """
+        import functools
+        import mazurka
+
+        def logged(function):
+            return functools.wraps(function)(lambda: function())
+
+        @logged
+        @mazurka.check
+        def test_it(): pass
+        """,
+    )
+    message = refused("check", "below.py::test_it")
+    assert "test_it has another decorator on top of @mazurka.check" in message
+
+
+TESTS = """
+    import unittest
+    import mazurka
+    import pytest
+    from mazurka import choose
+
+    class TestPlain:
+        limit = 2
+
+        @mazurka.check(stop_on_failure=False)
+        def test_method(self):
+            assert choose([1, 2, 3]) < self.limit
+
+        @mazurka.check
+        def test_fixture(self, tmp_path): pass
+
+        class TestInner:
+            def test_undecorated(self): pass
+
+    class TestUnit(unittest.TestCase):
+        @mazurka.check
+        def test_method(self):
+            self.assertEqual(choose([1, 2]), 1)
+
+    class TestWithSetup(TestUnit):
+        def setUp(self): pass
+
+    class TestWithArguments:
+        def __init__(self, value): pass
+        def test_it(self): pass
+
+    @mazurka.check
+    def test_fixture(tmp_path): pass
+
+    @mazurka.check
+    def test_skipped():
+        pytest.skip("not here")
+"""
+
+
+def test_methods(write: Write) -> None:
+    write("tests.py", TESTS)
+    checked = run("check", "tests.py::TestPlain::test_method", "--save", "failure.json")
+    assert checked.exit_code == 1
+    assert "3 executions, 2 of which fail" in checked.stdout  # the decorator's option
+    replayed = run("replay", "failure.json")
+    assert replayed.exit_code == 1
+    assert "choose alternative 2 of 3" in replayed.stdout
+    assert run("check", "tests.py::TestPlain::TestInner::test_undecorated").exit_code == 0
+    result = run("check", "tests.py::TestUnit::test_method")
+    assert result.exit_code == 1
+    assert "raised at tests.py:23: self.assertEqual(choose([1, 2]), 1)" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("TestPlain", "TestPlain in tests.py is a class: name a method of it"),
+        ("TestNone::test_it", "tests.py has no class TestNone"),
+        ("TestPlain::test_none", "TestPlain in tests.py has no method test_none"),
+        ("TestWithSetup::test_method", "has a setUp method, which only a test runner calls"),
+        ("TestWithArguments::test_it", "TestWithArguments in tests.py cannot be made"),
+        ("test_fixture", "takes tmp_path, which only pytest can give it: run it with 'pytest"),
+        ("TestPlain::test_fixture", "takes tmp_path, which only pytest can give it"),
+        ("test_skipped", "tests.py::test_skipped cannot be checked here: Skipped: not here"),
+    ],
+)
+def test_tests_that_cannot_be_checked(write: Write, name: str, message: str) -> None:
+    write("tests.py", TESTS)
+    assert message in refused("check", f"tests.py::{name}")
+
+
+# Wrong use
+
+
+@pytest.mark.parametrize("target", ["program.py", "f", "program.py::", "::f", ":f", "program:"])
+def test_target_that_names_no_function(write: Write, target: str) -> None:
+    write("program.py", "def f(): pass")
+    message = refused("check", target)
+    assert repr(target) in message
+    assert "path/to/file.py::function or package.module:function" in message
+
+
+def test_one_colon_too_few(write: Write) -> None:
+    assert "program.py::f" in refused("check", "program.py:f")
+
+
+def test_missing_file() -> None:
+    assert "nowhere/program.py does not exist" in refused("check", "nowhere/program.py::f")
+
+
+def test_directory(write: Write) -> None:
+    write("folder/program.py", "")
+    assert "folder is a directory" in refused("check", "folder::f")
+
+
+def test_file_of_another_kind(write: Write) -> None:
+    write("notes.txt", "def f(): pass")
+    assert "notes.txt is not a Python file" in refused("check", "notes.txt::f")
+
+
+def test_missing_function(write: Write) -> None:
+    write("race.py", RACE)
+    message = refused("check", "race.py::rase")
+    assert "race.py has no function rase; it has: race, fine\n" in message
+    write("empty.py", "import os")
+    assert "nor any other" in refused("check", "empty.py::f")
+
+
+def test_not_a_function(write: Write) -> None:
+    write("limit.py", "LIMIT = 5")
+    message = refused("check", "limit.py::LIMIT")
+    assert "LIMIT in limit.py is not a function, but an object of type int" in message
+
+
+def test_function_with_arguments(write: Write) -> None:
+    write("race.py", RACE)
+    message = refused("check", "race.py::increment")
+    assert "increment cannot be called without arguments" in message
+    assert "'counter'" in message
+
+
+def test_coroutine(write: Write) -> None:
+    write("coroutine.py", "async def f(): pass\nasync def g(): yield 1")
+    assert run("check", "coroutine.py::f").exit_code == 0
+    assert "g is a generator" in refused("check", "coroutine.py::g")
+
+
+def test_raises_at_import(write: Write) -> None:
+    write("raises.py", "def divide(): return 1 / 0\nVALUE = divide()\ndef f(): pass")
+    message = refused("check", "raises.py::f")
+    lines = message.splitlines()
+    assert lines[0] == "Error: raises.py cannot be imported:"
+    assert lines[2] == "Traceback (most recent call last):"
+    assert lines[3].endswith('raises.py", line 2, in <module>')
+    assert lines[-1] == "ZeroDivisionError: division by zero"
+
+
+def test_module_that_raises_at_import(write: Write) -> None:
+    write("module_that_raises.py", "1 / 0")
+    message = refused("check", "module_that_raises:f")
+    assert message.splitlines()[3].endswith('module_that_raises.py", line 1, in <module>')
+    assert "importlib" not in message
+
+
+def test_syntax_error(write: Write) -> None:
+    write("syntax.py", "def f(): pass\ndef g(:\n")
+    message = refused("check", "syntax.py::f")
+    assert 'syntax.py", line 2' in message
+    assert "SyntaxError" in message
+
+
+def test_not_text(tmp_path: Path) -> None:
+    file = tmp_path / "binary.py"
+    file.write_bytes(b"\x00\xff\x01")
+    assert "binary.py cannot be imported" in refused("check", f"{file}::f")
+
+
+def test_exits_at_import(write: Write) -> None:
+    write("exits.py", "import sys\nsys.exit(0)")
+    assert "exits.py exits when it is imported, from line 2 on" in refused("check", "exits.py::f")
+
+
+def test_interrupted_at_import(write: Write) -> None:
+    write("interrupted.py", "raise KeyboardInterrupt")
+    result = run("check", "interrupted.py::f")
+    assert result.exit_code == 130
+    assert result.stderr == "interrupted\n"
+
+
+def test_missing_module(write: Write) -> None:
+    write("package_with_holes/__init__.py", "")
+    write("package_with_holes/needy.py", "import a_module_that_is_not_there")
+    assert "there is no module no_such_module" in refused("check", "no_such_module:f")
+    message = refused("check", "package_with_holes.missing:f")
+    assert "there is no module package_with_holes.missing" in message
+    message = refused("check", "package_with_holes.needy:f")
+    assert 'needy.py", line 1' in message
+    assert "No module named 'a_module_that_is_not_there'" in message
+
+
+def test_module_name_that_is_none() -> None:
+    assert "'..x' is not the name of a module" in refused("check", "..x:f")
+
+
+def test_relative_import_in_a_file(write: Write) -> None:
+    write("relative.py", "from . import values")
+    assert "package.module:function" in refused("check", "relative.py::f")
+
+
+def test_os_thread(write: Write) -> None:
+    write(
+        "os_thread.py",
+        "import threading\n"
+        "starter = next(name for name in dir(threading) if name.startswith('_start_'))\n"
+        "def f(): getattr(threading, starter)(f, ())",
+    )
+    message = refused("check", "os_thread.py::f")
+    assert "OS thread" in message
+    assert "os_thread.py:3" in message
+    assert "mazurka.spawn" in message
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--algorithm", "best"),
+        ("--max-executions", "0"),
+        ("--max-executions", "-1"),
+        ("--max-executions", "many"),
+        ("--time-limit", "0"),
+        ("--time-limit", "-1"),
+        ("--max-events", "0"),
+        ("--granularity", "line"),
+        ("--k", "0"),
+        ("--k", "-1"),
+        ("--k", "1.5"),
+        ("--k", "²"),
+        ("--k", "best"),
+        ("--colour",),
+    ],
+)
+def test_bad_options(write: Write, option: tuple[str, ...]) -> None:
+    write("race.py", RACE)
+    assert option[0] in refused("check", "race.py::race", *option)
+
+
+def test_a_bug_of_our_own_is_no_verdict(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*arguments: object, **options: object) -> None:
+        raise IndexError("no such thing")
+
+    monkeypatch.setattr("mazurka.api.explore", broken)
+    write("race.py", RACE)
+    result = run("check", "race.py::race")
+    assert result.exit_code == 70
+    assert "IndexError: no such thing" in result.stderr
+    assert "bug in Mazurka" in result.stderr
+
+
+# Saving and replaying
+
+
+def test_save_and_replay(write: Write, tmp_path: Path) -> None:
+    write("race.py", RACE)
+    checked = run("check", "race.py::race", "--save", "failure.json")
+    assert checked.exit_code == 1
+    assert "mazurka replay failure.json" in checked.stdout
+    assert json.loads((tmp_path / "failure.json").read_text())["program"] == "race.py::race"
+    replayed = run("replay", "failure.json")
+    assert replayed.exit_code == 1
+    account = checked.stdout[checked.stdout.index("AssertionError") :]
+    account = account[: account.index("The failing execution is in")]
+    assert account.strip() in replayed.stdout
+
+
+def test_replay_of_another_target(write: Write) -> None:
+    write("race.py", RACE)
+    run("check", "race.py::race", "--save", "failure.json")
+    write("moved.py", RACE.replace('"lost"', '"lost again"'))
+    result = run("replay", "failure.json", "moved.py::race")
+    assert result.exit_code == 1
+    assert "It fails in another way than recorded, which was: AssertionError: lost" in result.stdout
+    assert "AssertionError: lost again" in result.stdout
+
+
+def test_nothing_to_save(write: Write, tmp_path: Path) -> None:
+    write("race.py", RACE)
+    result = run("check", "race.py::fine", "--save", "failure.json")
+    assert result.exit_code == 0
+    assert "No failure: nothing was written to failure.json" in result.stdout
+    assert not (tmp_path / "failure.json").exists()
+
+
+def test_nothing_to_save_leaves_what_was_there(write: Write, tmp_path: Path) -> None:
+    write("race.py", RACE)
+    write("failure.json", "an older one")
+    run("check", "race.py::fine", "--save", "failure.json")
+    assert (tmp_path / "failure.json").read_text() == "an older one"
+
+
+def test_save_where_nothing_can_be_written(write: Write) -> None:
+    write("program.py", "def f(): raise SystemExit('must not run')")
+    assert "cannot write nowhere/x.json" in refused(
+        "check", "program.py::f", "--save", "nowhere/x.json"
+    )
+    write("folder/x.py", "")
+    assert "cannot write folder" in refused("check", "program.py::f", "--save", "folder")
+
+
+def test_replay_of_a_changed_program(write: Write) -> None:
+    write("race.py", RACE)
+    run("check", "race.py::race", "--save", "failure.json")
+    write("race.py", RACE.replace("counter.store(counter.load() + 1)", "counter.fetch_add(1)"))
+    message = refused("replay", "failure.json")
+    assert "race.py::race: the program has changed" in message
+
+
+def test_replay_of_a_repaired_program(write: Write) -> None:
+    write("race.py", RACE)
+    run("check", "race.py::race", "--save", "failure.json")
+    write("race.py", RACE.replace("== 2", "in (1, 2)"))
+    result = run("replay", "failure.json")
+    assert result.exit_code == 0
+    assert "race.py::race: the schedule fits the program, but" in result.stdout
+
+
+def test_replay_of_what_is_no_schedule(write: Write, tmp_path: Path) -> None:
+    assert "cannot read nowhere.json" in refused("replay", "nowhere.json")
+    write("list.json", "[1, 2]")
+    assert "list.json is not a schedule" in refused("replay", "list.json")
+    write("other.json", '{"a": 1}')
+    assert "other.json is not a schedule" in refused("replay", "other.json")
+    (tmp_path / "binary").write_bytes(b"\xff\x00")
+    assert "binary is not a schedule" in refused("replay", "binary")
+
+
+def test_replay_without_a_program(write: Write) -> None:
+    schedule = mazurka.Schedule((("0", "spawn", 0),), failure="exception")
+    write("failure.json", schedule.to_json())
+    assert "does not say which program" in refused("replay", "failure.json")
+
+
+def test_replay_of_a_program_that_is_gone(write: Write, tmp_path: Path) -> None:
+    write("race.py", RACE)
+    run("check", "race.py::race", "--save", "failure.json")
+    (tmp_path / "race.py").unlink()
+    assert "race.py does not exist" in refused("replay", "failure.json")
+
+
+# The command as a whole
+
+
+def test_help_tells_the_exit_codes() -> None:
+    for arguments in (["--help"], ["check", "--help"]):
+        result = run(*arguments)
+        assert result.exit_code == 0
+        for code in ("0    verified", "1    failed", "2    wrong use", "3    incomplete"):
+            assert code in result.stdout
+    assert "1    it fails again" in run("replay", "--help").stdout
+
+
+def test_version() -> None:
+    how = "compiled by mypyc" if mazurka.COMPILED else "plain Python"
+    python = ".".join(map(str, sys.version_info[:3]))
+    assert run("--version").stdout.startswith(
+        f"mazurka {mazurka.__version__} ({how}, Python {python}"
+    )
+
+
+def test_as_a_process(write: Write) -> None:
+    write("race.py", RACE)
+    process = start("check", "race.py::race")
+    output, errors = process.communicate()
+    assert process.returncode == 1
+    assert "\x1b" not in output
+    assert errors == ""
+
+
+def test_output_that_nobody_reads(write: Write) -> None:
+    write("race.py", RACE)
+    process = start("check", "race.py::race")
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    assert process.wait() == 1
+    process.stderr.close()
+
+
+def test_characters_that_the_output_cannot_show(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", "cp1252")
+    write("snowman.py", "def f(): assert False, '\u2603'")
+    process = start("check", "snowman.py::f")
+    output, errors = process.communicate()
+    assert process.returncode == 1, errors
+    assert "AssertionError: \\u2603" in output
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to send")
+@pytest.mark.parametrize("swallow", [False, True])
+def test_interrupted(write: Write, swallow: bool) -> None:
+    write(
+        "long.py",
+        f"""
+        import sys
+        from mazurka import choose
+
+        def endless():
+            for _ in range(10):
+                choose(range(10))
+                try:
+                    print(flush=True, file=sys.stderr)
+                except {"BaseException" if swallow else "ValueError"}:
+                    pass
+        """,
+    )
+    process = start("check", "long.py::endless", "--json")
+    assert process.stderr is not None
+    process.stderr.readline()  # the search is on
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate()
+    assert process.returncode == 130, errors
+    assert errors.strip() == ""
+    document = json.loads(output)
+    assert document["verdict"] == "incomplete"
+    assert document["reason"] == "interrupted"
+
+
+# Examples
+
+
+@pytest.mark.parametrize(
+    ("target", "code", "text"),
+    [
+        ("lost_update.py::read_then_write", 1, "AssertionError: 2 increments gave 1"),
+        ("lost_update.py::fetch_and_add", 0, "1 execution "),
+        ("bank_account.py::check_then_act", 1, "AssertionError: the account is overdrawn: -30"),
+        ("bank_account.py::under_a_lock", 0, "2 executions "),
+        ("philosophers.py::all_left_handed", 1, "eat-3 waits to acquire forks[0], held by eat-1"),
+        ("philosophers.py::one_right_handed", 0, "verified"),
+        ("message_passing.py::data_then_flag", 0, "1 execution "),
+        ("message_passing.py::flag_then_data", 1, "AssertionError: received ''"),
+        ("message_passing.py::flag_taken_back", 1, "livelock"),
+        ("bounded_buffer.py::wait_in_a_loop", 0, "verified"),
+        ("bounded_buffer.py::wait_once", 1, "ValueError: not enough values to unpack"),
+        ("bounded_buffer.py::wake_any_one", 1, "deadlock"),
+        ("test_transfer.py::test_transfer", 1, "write -40 to Account.balance"),
+        ("test_transfer.py::test_locked", 0, "2 executions "),
+        ("store_buffering.py::store_buffering", 0, "  1 x  (0, 1)\n  1 x  (1, 0)\n  1 x  (1, 1)\n"),
+    ],
+)
+def test_examples(target: str, code: int, text: str) -> None:
+    result = run("check", str(EXAMPLES / target), "--outcomes")
+    assert result.exit_code == code
+    assert text in result.stdout
+
+
+def test_a_log_that_is_set_up_in_the_program(write: Write) -> None:
+    """Its handlers live on until Python ends, and are closed then."""
+    write("logs.py", "import logging\ndef f():\n  logging.warning('here')\n")
+    process = start("check", "logs.py::f")
+    _, errors = process.communicate()
+    assert process.returncode == 0
+    assert "Traceback" not in errors

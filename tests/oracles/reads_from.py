@@ -1,0 +1,120 @@
+"""The reads-from relation of executions, computed from their events alone, for the oracle."""
+
+from typing import Any, NamedTuple
+
+from mazurka.engine.event import Event
+from mazurka.engine.operation import CHOOSE, FETCH_ADD, LOAD, READ, STORE
+from mazurka.engine.program import REDUNDANT, Execution
+from mazurka.engine.result import Result
+from mazurka.engine.search import Search
+from mazurka.explore.naive import NaiveSearch, ordered
+from mazurka.explore.trust.reads_from import ReadsFrom
+from mazurka.python.memory.objects import OBJECTS
+from mazurka.python.program import PythonExecution
+from mazurka.python.runtime.runtime import RUNTIME
+from tests.oracles.interleavings import Program, as_function
+
+
+class Access(NamedTuple):
+    thread: str
+    number: int
+    location: str
+    part: str
+    event: Event
+
+
+class Run(NamedTuple):
+    """One execution, and the locations on which coherence counts in it: what threads do there
+    depends on the last write."""
+
+    status: int
+    accesses: list[Access]
+    in_order: set[str]
+
+
+def run_of(execution: Execution) -> Run:
+    counts: dict[str, int] = {}
+    accesses = []
+    for event in execution.events:
+        thread, location = execution.stable_names(event)
+        counts[thread] = counts.get(thread, 0) + 1
+        place = location if event.location >= 0 else ""
+        accesses.append(Access(thread, counts[thread], place, execution.part_name(event), event))
+    in_order = {access.location for access in accesses if not is_plain(access.event)}
+    in_order |= {execution.stable_names(waiting)[1] for waiting in execution.waiting}
+    return Run(execution.status, accesses, in_order)
+
+
+def is_plain(event: Event) -> bool:
+    return LOAD <= event.kind <= FETCH_ADD
+
+
+def relation(run: Run, in_order: set[str]) -> Any:
+    """What each event is, and what it reads from; where coherence counts, what it comes after."""
+    found = []
+    for place, access in enumerate(run.accesses):
+        event = access.event
+        before = [
+            other
+            for other in run.accesses[:place]
+            if access.location and other.location == access.location
+        ]
+        if access.location in in_order:
+            before = [other for other in before if ordered(event, other.event)]
+        elif event.kind == STORE:
+            before = []
+        else:
+            before = [other for other in before if other.event.mode != READ][-1:]
+        choice = event.choice if event.kind == CHOOSE else 0
+        what = (event.kind, access.location, access.part, event.mode, event.structure, choice)
+        sources = frozenset((other.thread, other.number) for other in before)
+        found.append((access.thread, access.number, what, sources))
+    return run.status, frozenset(found)
+
+
+class Explored:
+    """What a search met, up to reads-from equivalence."""
+
+    def __init__(
+        self, program: Program, search_class: Any, independent_adds: bool, most: int
+    ) -> None:
+        self.runs: list[Run] = []
+        self.result = Result()
+        RUNTIME.memory = OBJECTS
+        naive = search_class is NaiveSearch
+        execution = PythonExecution(as_function(program), independent_adds, 1000, naive)
+        try:
+            search = Search(execution, self.result, False, most, None, None, self.observe)
+            self.search = search
+            self.finished: bool = search_class(search).explore()
+        finally:
+            RUNTIME.close()
+            RUNTIME.memory = None
+
+    def observe(self, execution: Execution) -> None:
+        if self.search.counted == 1:
+            self.runs.clear()  # it has begun anew
+        if execution.status != REDUNDANT:
+            self.runs.append(run_of(execution))
+
+
+def wrong_with_reads_from(program: Program, independent_adds: bool, most: int = 500) -> str | None:
+    """What is wrong with the search up to reads-from equivalence; None if nothing is, "" if the
+    program is too large."""
+    oracle = Explored(program, NaiveSearch, independent_adds, most)
+    if not oracle.finished:
+        return ""
+    found = Explored(program, ReadsFrom, independent_adds, 10 * most)
+    if not found.finished:
+        return "it does not end"
+    in_order = set().union(*(run.in_order for run in oracle.runs))
+    expected = {relation(run, in_order) for run in oracle.runs}
+    relations = [relation(run, in_order) for run in found.runs]
+    missed = len(expected - set(relations))
+    if missed:
+        return f"it misses {missed} of {len(expected)} reads-from relations"
+    if set(relations) - expected:
+        return "it invents reads-from relations"
+    if len(relations) > len(expected):
+        return f"it has {len(relations)} executions for {len(expected)} reads-from relations"
+    return None

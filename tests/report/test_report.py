@@ -1,0 +1,331 @@
+"""What a person reads: the text of results and failures, and the same in colour."""
+
+import io
+import json
+import os
+import signal
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from mazurka import Atomic, CheckFailed, Lock, check, explore, spawn
+from mazurka.engine.result import Failure, Result, Schedule, Step
+from mazurka.report.document import result_document
+from mazurka.report.progress import Progress, progress_text
+from mazurka.report.terminal import print_result
+from mazurka.report.text import failure_text, outcomes_text, result_text, summary
+
+
+def failure_of(steps: list[Step], kind: str = "exception") -> Failure:
+    """A failure as the runtime would report it."""
+    schedule = Schedule(tuple((step.thread, "load 0#1", 0) for step in steps))
+    return Failure(kind, "ValueError: no", schedule, steps, "worker")
+
+
+def loads(count: int) -> list[Step]:
+    return [Step("worker", f"load x: {number}") for number in range(1, count + 1)]
+
+
+def race() -> None:
+    counter = Atomic(0)
+
+    def increment() -> None:
+        value = counter.load()
+        counter.store(value + 1)
+
+    threads = [spawn(increment), spawn(increment)]
+    for thread in threads:
+        thread.join()
+    if counter.load() != 2:
+        raise ValueError("an update is lost")
+
+
+def deadlock() -> None:
+    left, right = Lock(), Lock()
+
+    def first() -> None:
+        with left, right:
+            pass
+
+    def second() -> None:
+        with right, left:
+            pass
+
+    spawn(first)
+    spawn(second)
+
+
+# Results
+
+
+def test_summary_of_a_verified_program() -> None:
+    result = Result("verified", "optimal", complete=1234, seconds=0.5)
+    assert summary(result) == ("verified: no execution fails; 1,234 executions in 0.50 s (optimal)")
+
+
+def test_summary_names_the_sorts_of_executions_if_there_are_several() -> None:
+    result = Result("verified", "source", complete=3, blocked=2, redundant=1)
+    assert "6 executions (3 complete, 2 blocked, 1 redundant) in" in summary(result)
+
+
+def test_summary_of_an_incomplete_search() -> None:
+    result = Result("incomplete", "optimal", complete=1, reason="stopped after max_executions=1")
+    assert summary(result).startswith(
+        "INCOMPLETE: the search was cut short (stopped after max_executions=1); 1 execution in"
+    )
+
+
+def test_summary_of_a_search_in_vain() -> None:
+    result = Result("verified", "optimal", blocked=2)
+    assert "but none runs to its end" in summary(result)
+
+
+def test_failures_that_say_the_same_are_shown_once() -> None:
+    result = Result("failed", "optimal", complete=30)
+    result.failures = [failure_of(loads(1)) for _ in range(20)]
+    text = result_text("program", result)
+    assert "30 executions, 20 of which fail, in" in text
+    assert text.count("The execution") == 1
+    assert text.endswith("(20 executions fail like this; the first is shown.)")
+
+
+def test_only_so_many_ways_to_fail_are_shown() -> None:
+    result = Result("failed", "optimal", complete=13)
+    for number in range(13):
+        failure = failure_of(loads(1))
+        failure.message = f"ValueError: {number}"
+        result.failures.append(failure)
+    text = result_text("program", result)
+    assert text.count("The execution") == 10
+    assert text.endswith("(3 more ways to fail not shown.)")
+
+
+# Failures
+
+
+def test_account_of_an_exception() -> None:
+    lines = failure_text(explore(race).failures[0]).splitlines()
+    here = Path(__file__).name
+    source = Path(__file__).read_text().splitlines()
+    line = source.index('        raise ValueError("an update is lost")') + 1
+    assert lines[0] == "ValueError: an update is lost"
+    assert lines[1] == "  in thread race"
+    assert lines[2].startswith("  raised at ")
+    assert lines[2].endswith(f'{here}:{line}: raise ValueError("an update is lost")')
+    assert lines[4] == "The execution, 9 steps by 3 threads:"
+    assert lines[5].startswith("  1  race         spawn increment-1   ")
+    assert lines[6].startswith("  2               spawn increment-2   ")
+    assert lines[7].startswith("  3  increment-1  load counter: 0     ")
+    assert lines[8].startswith("  4  increment-2  load counter: 0     ")
+    assert lines[9].startswith("  5               store 1 to counter  ")
+    assert lines[9].endswith("  counter.store(value + 1)")
+    assert lines[-1] == "                  raises ValueError: an update is lost"
+
+
+def test_columns_are_aligned() -> None:
+    lines = failure_text(explore(race).failures[0]).splitlines()[5:-1]
+    places = {line.index(Path(__file__).name) for line in lines}
+    assert len(places) == 1
+
+
+def test_account_of_a_deadlock() -> None:
+    text = failure_text(explore(deadlock).failures[0])
+    assert text.startswith("deadlock: no thread can go on\n")
+    assert "\n  first waits to acquire right, held by second" in text
+    assert "\n  second waits to acquire left, held by first" in text
+    assert text.count("waits to acquire right") == 1
+
+
+def test_account_without_steps() -> None:
+    def fails_at_once() -> None:
+        raise ValueError("no")
+
+    text = failure_text(explore(fails_at_once).failures[0])
+    assert text.startswith("ValueError: no\n")
+    assert "The execution" not in text
+
+
+def test_long_executions_are_cut() -> None:
+    lines = failure_text(failure_of(loads(5000))).splitlines()
+    assert "The execution, 5,000 steps by 1 thread:" in lines
+    assert "     1  worker  load x: 1" in lines
+    assert "    20          load x: 20" in lines
+    assert "                ... 4,945 steps left out ..." in lines
+    assert "  4966  worker  load x: 4966" in lines
+    assert "  5000          load x: 5000" in lines
+    assert len(lines) < 65
+
+
+def test_long_texts_are_cut_and_do_not_break_the_columns(tmp_path: Path) -> None:
+    file = tmp_path / "program.py"
+    steps = [
+        Step("worker", "store " + "9" * 100 + " to x", str(file), 1, "1 + " * 50),
+        Step("worker", "load y: 1", str(file), 1, "1 + " * 50),
+    ]
+    lines = failure_text(failure_of(steps)).splitlines()
+    assert lines[-3].endswith("...")
+    assert len(lines[-2]) < 150
+
+
+def test_files_of_one_name_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    steps = [
+        Step("worker", "load x: 1", str(tmp_path / "a" / "program.py"), 1),
+        Step("worker", "load x: 2", str(tmp_path / "b" / "program.py"), 2),
+        Step("worker", "load x: 3", str(tmp_path / "b" / "other.py"), 3),
+    ]
+    text = failure_text(failure_of(steps))
+    assert os.path.join("a", "program.py") + ":1" in text
+    assert os.path.join("b", "program.py") + ":2" in text
+    assert "  other.py:3" in text
+
+
+def test_a_message_of_several_lines() -> None:
+    failure = failure_of(loads(1))
+    failure.message = "AssertionError: one\ntwo\n  three"
+    lines = failure_text(failure).splitlines()
+    assert lines[:3] == ["AssertionError: one", "    two", "      three"]
+    assert lines[-1].strip() == "raises AssertionError: one"
+
+
+def test_check_failed_has_the_account() -> None:
+    with pytest.raises(CheckFailed) as caught:
+        check(race, max_events=1000)
+    message = str(caught.value)
+    assert message.startswith("race: FAILED")
+    assert "raises ValueError: an update is lost" in message
+
+
+# Outcomes
+
+
+def test_outcomes_in_their_own_order() -> None:
+    result = Result(outcomes=Counter({10: 1, 9: 1200}))
+    assert outcomes_text(result) == "Outcomes:\n  1,200 x  9\n      1 x  10"
+
+
+def test_outcomes_without_an_order() -> None:
+    result = Result(outcomes=Counter({None: 1, "b": 2, (1, 2): 3}))
+    assert outcomes_text(result) == "Outcomes:\n  2 x  'b'\n  3 x  (1, 2)\n  1 x  None"
+
+
+def test_no_outcomes() -> None:
+    assert outcomes_text(Result()).startswith("No outcomes")
+
+
+def test_an_outcome_that_cannot_be_shown() -> None:
+    class Shy:
+        def __repr__(self) -> str:
+            raise ValueError
+
+    result = Result(outcomes=Counter({Shy(): 1}))
+    assert "1 x  <Shy whose repr raises ValueError>" in outcomes_text(result)
+
+
+# JSON
+
+
+def test_document_can_be_written_and_holds_every_step() -> None:
+    result = explore(race)
+    result.outcomes[object()] += 1
+    document = json.loads(json.dumps(result_document("program", result)))
+    assert len(document["failures"][0]["steps"]) == 9
+    assert document["failures"][0]["schedule"]["failure"] == "exception"
+
+
+# Terminals
+
+
+def on_terminal(result: Result, width: int, colour: bool) -> str:
+    stream = io.StringIO()
+    console = Console(
+        file=stream,
+        width=width,
+        force_terminal=True,
+        color_system="standard" if colour else None,
+        highlight=False,
+    )
+    print_result(console, "program", result)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("program", [race, deadlock])
+def test_a_terminal_shows_the_same_as_the_text(program: object) -> None:
+    result = explore(program)  # type: ignore[arg-type]
+    assert on_terminal(result, 300, False) == result_text("program", result) + "\n"
+
+
+def test_threads_have_colours() -> None:
+    text = on_terminal(explore(race), 300, True)
+    assert "\x1b[1;36mrace " in text
+    assert "\x1b[1;33mincrement-1 " in text
+    assert "\x1b[1;35mincrement-2 " in text
+
+
+def test_a_narrow_terminal_cuts_the_sources_only() -> None:
+    result = explore(race)
+    lines = on_terminal(result, 60, False).splitlines()
+    step = next(line for line in lines if "store 1 to counter" in line)
+    assert f"{Path(__file__).name}:" in step
+    assert "counter.store" not in step
+    wider = on_terminal(result, 80, False).splitlines()
+    assert any("counter.store" in line and len(line) <= 80 for line in wider)
+
+
+def test_square_brackets_are_no_markup() -> None:
+    result = Result("failed", failures=[failure_of([Step("worker", "acquire forks[red]")])])
+    assert "acquire forks[red]" in on_terminal(result, 100, False)
+
+
+# Progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_text() -> None:
+    result = Result(complete=120_000, seconds=60.0)
+    assert progress_text(result) == "120,000 executions  2,000/s  1:00"
+    result.failures.append(failure_of([]))
+    assert progress_text(result) == "120,000 executions  2,000/s  1:00  1 failure"
+    assert progress_text(Result()) == "0 executions  0/s  0:00"
+
+
+def test_progress_line_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    with Progress() as progress:
+        progress(Result(complete=1, seconds=0.01))
+        assert stream.getvalue() == ""
+        progress(Result(complete=100, seconds=1.0))
+    assert "100 executions  100/s  0:01" in stream.getvalue()
+
+
+def test_no_progress_line_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    with Progress() as progress:
+        progress(Result(complete=100, seconds=1.0))
+    assert stream.getvalue() == ""
+
+
+def test_interrupt_waits_for_the_end_of_an_execution() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with Progress() as progress:
+        signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            progress(Result(complete=100))
+        assert progress.result.executions == 100
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_second_interrupt_does_not_wait() -> None:
+    with Progress():
+        signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
