@@ -2,14 +2,15 @@
 
 from typing import Final
 
-from mazurka.engine.operation import ALL, NO_VIEW, NONE, WRITE, Footprint, View
+from mazurka.engine.clock import NO_CLOCK
+from mazurka.engine.operation import ALL, NONE, WRITE, Footprint
 
 
 class Event:
     """One step of one thread.
 
     The first group of fields names the step and is known before it happens; the second is what the
-    run found; the third is filled in by the happens-before order, the last by POP.
+    run found; the third is filled in by the happens-before order.
     """
 
     def __init__(
@@ -28,9 +29,8 @@ class Event:
 
         self.before: object = None
         self.after: object = None
-        self.view: View = NO_VIEW
-        self.code: object = None  # where in the source: a code object,
-        self.instruction = 0  # and the instruction in it
+        self.view: object = None  # what it found of a container, for the front end
+        self.place = NO_PLACE  # where in the source: a number that the front end can name
         self.sleep: list[Event] = NO_EVENTS
         self.enabled: list[int] | None = None
 
@@ -42,14 +42,9 @@ class Event:
         self.previous_access: Event | None = None
         self.previous_change: Event | None = None
 
-        self.mark = 0  # whether it is in a schedule
-        self.last_head: Event | None = None  # the latest head of a schedule before it
-        self.head_before: Event | None = None  # the latest one that accesses its location, too
-        self.instead_of: Event | None = None  # what a head was reversed against
 
-
+NO_PLACE: Final = -1
 NO_EVENTS: Final[list[Event]] = []
-NO_CLOCK: Final[list[int]] = []
 
 
 def dependent(one: Event, other: Event) -> bool:
@@ -87,8 +82,7 @@ def copy_of(event: Event) -> Event:
     copy.view = event.view
     copy.choice = event.choice
     copy.alternatives = event.alternatives
-    copy.code = event.code
-    copy.instruction = event.instruction
+    copy.place = event.place
     copy.index = event.index
     copy.clock = event.clock
     return copy

@@ -1,13 +1,12 @@
-"""What a thread can do to shared state, and what an operation would do to a given value.
+"""What a thread can do to shared state: the kinds of operations, and how they access locations.
 
 Every visible operation works on one location, and is a function of the value found there alone: it
-is disabled, or it reads, writes or adds. So a search can ask what an operation would do at a point
-of an execution that was never run (`outcome`), which is how it knows that a compare-exchange fails
-there, or that a lock can be taken. A container is one location with many parts (`footprint`).
+is disabled, or it reads, writes or adds. What it would do to a given value is the front end's to
+say (values.py); here is what a search knows without any value. A container is one location with many
+parts: an access has a *footprint* there.
 """
 
-from collections.abc import Callable
-from typing import Any, Final, cast
+from typing import Final
 
 # How an operation accesses its location. BLOCKED is no access: the operation is disabled.
 NONE: Final = 0
@@ -129,7 +128,7 @@ VERBS: Final[dict[int, str]] = {
     TAKE: "take from",
 }
 
-Predicate = Callable[[Any], object]
+Footprint = tuple[int, int, int]  # the mode, how the structure is accessed, and the part
 
 
 def may_block(kind: int) -> bool:
@@ -157,106 +156,16 @@ def mode_when_enabled(kind: int) -> int:
     return READ if kind == AWAIT or kind == WAIT or kind == AWAIT_PART else WRITE
 
 
-def outcome(kind: int, value: object, first: object, second: object) -> int:
-    """How an operation of this kind accesses a location that holds `value`: a mode, or BLOCKED.
-
-    `first` and `second` are the operation's own data (the new value, the predicate, ...).
-    """
-    if kind == LOAD or kind == TIMED_WAIT:
-        return READ
-    if kind == ADD_TO or kind == SEMAPHORE_RELEASE:
-        return ADD
-    if kind == COMPARE_EXCHANGE:
-        return WRITE if same(value, first) else READ
-    if kind == ACQUIRE:
-        return WRITE if value is None else BLOCKED
-    if kind == TRY_ACQUIRE:
-        return WRITE if value is None else READ
-    if kind == RELEASE:
-        return READ if value is None else WRITE
-    if kind == AWAIT or kind == WAIT or kind == AWAIT_PART:
-        return READ if holds(first, value) else BLOCKED
-    if kind == AWAIT_EXCHANGE or (FIRST_UPDATE <= kind < FIRST_TRY_UPDATE):
-        return WRITE if holds(first, value) else BLOCKED
-    if kind >= FIRST_TRY_UPDATE:
-        return WRITE if holds(first, value) else READ
-    return WRITE if kind >= STORE else NONE
+def has_parts(kind: int) -> bool:
+    """Whether an operation works on a container: what it finds there is more than one value."""
+    return kind >= FIRST_ON_PARTS or kind == AWAIT_PART
 
 
-class View:
-    """What an operation on a container finds: is its item there, and how many are there?"""
-
-    def __init__(self, length: int, present: bool, numbers: set[int] | None) -> None:
-        self.length = length
-        self.present = present
-        self.numbers = numbers  # of all items, if it changes all and they are not simply counted
-        self.value: object = None  # of its item, if that is there and has one
+def is_memory_access(kind: int) -> bool:
+    """Whether an operation is a load, a store or a read-modify-write of a plain variable."""
+    return LOAD <= kind <= FETCH_ADD
 
 
-NO_VIEW: Final = View(0, False, None)
-
-Footprint = tuple[int, int, int]  # the mode, how the structure is accessed, and the part
-
-
-def footprint(kind: int, item: int, view: View) -> Footprint:
-    """Which parts of a container an operation on one of its items accesses, and how.
-
-    An operation always accesses what this depends on. So where another one changes its footprint,
-    the two conflict; and each operation that conflicts with one of its footprints only, conflicts
-    with that other one as well (docs/pop.md says what for).
-    """
-    if kind == ITEM_READ:
-        return READ, NONE, item
-    if kind == ITEM_SET:
-        return WRITE, NONE if view.present else WRITE, item
-    if kind == ITEM_DELETE:
-        return (WRITE, WRITE, item) if view.present else (READ, NONE, item)
-    if kind == ITEM_INSERT:
-        return (READ, NONE, item) if view.present else (WRITE, WRITE, item)
-    if kind == INDEX_READ:
-        return (READ, NONE, item) if item < view.length else (READ, READ, NOTHING)
-    if kind == INDEX_SET:
-        return (WRITE, NONE, item) if item < view.length else (READ, READ, NOTHING)
-    if kind == APPEND:
-        return WRITE, WRITE, view.length
-    if kind == LENGTH or (kind == TAKE and view.length == 0):
-        return READ, READ, NOTHING
-    return (READ, READ, ALL) if kind == READ_WHOLE else (WRITE, WRITE, ALL)
-
-
-class PartAwaited:
-    """What a read of a container waits for: a predicate over the container, or a copy of it.
-
-    It looks at those parts only that the read accesses. The changes of these are ordered among each
-    other: no other reads wait.
-    """
-
-    def __init__(self, kind: int, item: int) -> None:
-        self.kind = kind  # of the read
-        self.item = item
-
-    def __call__(self, contents: object) -> bool:
-        raise NotImplementedError
-
-    def look(self, contents: object) -> View:
-        raise NotImplementedError
-
-    def footprint(self, contents: object) -> Footprint:
-        return footprint(self.kind, self.item, self.look(contents))
-
-
-def same(value: object, expected: object) -> bool:
-    """Whether a compare-exchange finds what it expects. (If comparing raises, the thread that
-    performs it gets that exception; asked beforehand, it is a no.)"""
-    try:
-        return value is expected or bool(value == expected)
-    except Exception:
-        return False
-
-
-def holds(predicate: object, value: object) -> bool:
-    """Whether a predicate holds; one that raises lets its thread go on, and raise for itself."""
-    try:
-        return bool(cast(Predicate, predicate)(value))
-    except Exception:
-        return True
+def is_blind(kind: int) -> bool:
+    """Whether an operation on a plain variable does not look at what it finds there."""
+    return kind == STORE

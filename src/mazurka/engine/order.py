@@ -2,8 +2,10 @@
 
 from typing import Final
 
-from mazurka.engine.event import NO_CLOCK, NO_EVENTS, Event, conflicts
+from mazurka.engine.clock import NO_CLOCK, join, joined, reach
+from mazurka.engine.event import NO_EVENTS, Event, conflicts
 from mazurka.engine.operation import ALL, JOIN, READ, SPAWN, WRITE
+from mazurka.engine.values import Values
 
 MISSING: Final = None
 
@@ -15,7 +17,8 @@ class HappensBefore:
     one thread that learn nothing new share one clock.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, values: Values) -> None:
+        self.values = values  # asked where a race is reversed
         self.events: list[Event] = []
         self.of_thread: list[list[Event]] = []
         self.spawn_of_thread: list[Event | None] = []
@@ -41,7 +44,7 @@ class HappensBefore:
         if event.location >= 0:
             find_order(event)
         elif event.kind == JOIN:
-            event.clock = joined(event.clock, self.latest_of(event.choice))
+            event.clock = after(event.clock, self.latest_of(event.choice))
 
     def follow_thread(self, event: Event) -> None:
         """Order an event after the previous one of its thread."""
@@ -52,7 +55,7 @@ class HappensBefore:
         elif event.index > 1:
             event.clock = previous.clock
         else:
-            event.clock = joined(NO_CLOCK, previous)
+            event.clock = after(NO_CLOCK, previous)
 
     def put_back(self, event: Event) -> None:
         """Add the next event, of which it is known what happens before it."""
@@ -95,20 +98,9 @@ def grow(items: list[Event | None], index: int) -> None:
         items.append(MISSING)
 
 
-def joined(clock: list[int], event: Event) -> list[int]:
+def after(clock: list[int], event: Event) -> list[int]:
     """A clock that also knows `event` and all that happens before it."""
-    other = event.clock
-    if len(other) > len(clock):
-        clock, other = other, clock
-    result = clock.copy()
-    for thread in range(len(other)):
-        if other[thread] > result[thread]:
-            result[thread] = other[thread]
-    while len(result) <= event.thread:
-        result.append(0)
-    if event.index > result[event.thread]:
-        result[event.thread] = event.index
-    return result
+    return joined(clock, event.clock, event.thread, event.index)
 
 
 def find_order(event: Event) -> None:
@@ -128,7 +120,7 @@ def find_order(event: Event) -> None:
         if other.thread != thread and conflicts(mode, structure, part, other):
             known = clock[other.thread] if other.thread < len(clock) else 0
             if other.index > known:
-                clock = joined(clock, other)
+                clock = after(clock, other)
                 if races is NO_EVENTS:
                     races = [other]
                 else:
@@ -161,16 +153,4 @@ def knows(clock: list[int], event: Event) -> bool:
 def include(clock: list[int], event: Event) -> None:
     """Let a clock know an event and all that happens before it."""
     join(clock, event.clock)
-    while len(clock) <= event.thread:
-        clock.append(0)
-    if event.index > clock[event.thread]:
-        clock[event.thread] = event.index
-
-
-def join(clock: list[int], other: list[int]) -> None:
-    """Let a clock know what another one knows."""
-    while len(clock) < len(other):
-        clock.append(0)
-    for thread in range(len(other)):
-        if other[thread] > clock[thread]:
-            clock[thread] = other[thread]
+    reach(clock, event.thread, event.index)

@@ -1,11 +1,34 @@
-"""The boundary between a search and the program that it steers: one call an execution."""
+"""THE CONTRACT between searches and front ends. Read this first.
+
+A front end offers a **Program**: something that can be run again and again from the same initial
+state, one step of one thread after the other. A search makes a **Request** for an execution: what
+to repeat, which steps to take then, who sleeps, and how the rest is to go, as data. The program
+runs, adds the events that are new to the search's list, and gives an **Answer**: how it ended, who
+waits, who sleeps. That is one call an execution. A search never sees how a program is run, and a program
+never knows which search steers it. Where a search must decide in the midst of a run, the request
+names what it watches, and the program asks its **Watcher** there, and nowhere else.
+
+Whoever writes a front end owes the searches this (tests/conformance checks it, and has a front end
+of a hundred lines):
+
+- A thread always stands before its next operation: which one that is depends on nothing but the
+  thread's own steps and what they gave.
+- An operation accesses one location, or none; locations, threads and places in the source are
+  numbers from 0 on, the same in every execution of a program. What two processes must name alike
+  is asked for by `steps_of`, `stable_names` and `part_name`.
+- What an operation does is a function of the value at its location (`values`), but for spawns,
+  joins and data choices.
+- A program that does not repeat itself is told from one that does: a step that is to be repeated
+  and turns out to be another operation ends the run, as a failure.
+"""
 
 from collections.abc import Sequence
 from typing import Final
 
-from mazurka.engine.event import Event
+from mazurka.engine.event import NO_EVENTS, Event
 from mazurka.engine.operation import Footprint
 from mazurka.engine.result import Failure, NamedStep
+from mazurka.engine.values import Values
 
 # How an execution ended.
 COMPLETE: Final = 0  # every thread ran to its end
@@ -13,36 +36,31 @@ BLOCKED: Final = 1  # some thread can never go on
 REDUNDANT: Final = 2  # only threads in the sleep set could go on: explored before
 CUT: Final = 3  # broken off, as it goes beyond a bound
 
+# Policies: which thread makes the next step where the request does not say. In each of them awaits
+# come late, unless they are picked: what comes later might have disabled them.
+GO_ON: Final = 0  # the thread that stepped last as long as it can, then its partner, then the first
+LEFTMOST: Final = 1  # the one with the lowest number that can, but for the first step
+PICKED: Final = 2  # the one that the watcher picks
 
-class Guide:
-    """Watches a run while it goes on, and may keep threads from making their next step, or pick the
-    one that does."""
+NOBODY: Final = -1  # no thread
+NO_PARTNERS: Final[list[int]] = []
+NO_LOCATIONS: Final[list[bool]] = []
 
-    def __init__(self) -> None:
-        self.picks = False  # whether it does that
-        self.leftmost = False  # whether the thread with the lowest number goes on, always,
-        self.first = -1  # but for the first step, which this one makes if it can
-        self.may_stop = False  # whether it may break off a run
-        self.watching = False  # whether any location is to be watched
 
-    def performed(self, event: Event) -> None:
-        """A new event has come."""
+class Watcher:
+    """What a search decides while a program runs."""
+
+    def keeps_asleep(self, thread: int, location: int) -> bool:
+        """Whether a thread must not access now, in the free part of a run, the location that it
+        stands before. Asked where that location is watched."""
         raise NotImplementedError
 
-    def watches(self, location: int) -> bool:
-        """Whether some thread might have to sleep rather than access a location now."""
-        raise NotImplementedError
-
-    def asleep(self, thread: int, location: int, footprint: Footprint) -> bool:
-        """Whether a thread must not access a location that is watched in this way now."""
-        raise NotImplementedError
-
-    def stops(self) -> bool:
-        """Whether the run ends here."""
+    def ends_run(self) -> bool:
+        """Whether the run is broken off here. Asked before free steps, if steps are watched."""
         raise NotImplementedError
 
     def pick(self, threads: list[int]) -> int:
-        """Which of the threads that can makes the next step."""
+        """Which of the threads that can makes the next free step. Asked with the policy PICKED."""
         raise NotImplementedError
 
     def choose(self, alternatives: int) -> int:
@@ -50,40 +68,74 @@ class Guide:
         raise NotImplementedError
 
 
-class Execution:
-    """A program that can be run again and again from its initial state, and steered."""
+class Request:
+    """What a search wants to be run. It keeps one, and changes it from execution to execution."""
+
+    def __init__(self, events: list[Event]) -> None:
+        self.events = events  # these are repeated, and those that are new are added to them
+        self.path: list[Event] = NO_EVENTS  # the steps that come next
+        self.sleep: list[Event] = (
+            NO_EVENTS  # those in the sleep set, before the first step of these
+        )
+
+        # How the rest is to go.
+        self.policy = GO_ON
+        self.partners = NO_PARTNERS  # for each thread, one that had better run next to it
+        self.first = NOBODY  # with LEFTMOST: who makes the first free step, if it can
+
+        self.watcher: Watcher | None = None
+        self.watched = NO_LOCATIONS  # whether a location is; those beyond the list are not
+        self.watches_steps = False
+
+        # What the search needs to know of every execution, or can take.
+        self.all_stand = False  # all threads stand before each step, and events say who could go on
+        self.takes_conditions = True  # on symbolic values; else a ConditionMet is raised
+        self.orders_writes = True  # whether the order of writes that nobody reads counts
+
+
+class Answer:
+    """How an execution ended."""
 
     def __init__(self) -> None:
-        self.events: list[Event] = []  # of the latest run
         self.status = COMPLETE
-        self.waiting: list[Event] = []  # the operations that its blocked threads stand before
-        self.sleeping: list[Event] = []  # and those of its sleeping threads
-        self.polled: list[int] = []  # the locations that threads look at which wait in loops
         self.failed = False
+        self.waiting: list[Event] = (
+            NO_EVENTS  # the operations that its blocked threads stand before
+        )
+        self.sleeping: list[Event] = NO_EVENTS  # and those of its sleeping threads
+        self.polled: list[int] = []  # the locations that threads look at which wait in loops
         self.doubt = ""  # why something may be missed where the execution was left out
         self.bound = ""  # the bound that has cut it short, if one has
-        self.race: str | None = (
-            None  # a data race in it: its variable; after `failure`, also both lines
-        )
-        self.guide: Guide | None = None
-        self.takes_conditions = True  # whether the search does: see ConditionMet
+        self.race: str | None = None  # a data race in it; after `failure`, with both lines
 
-    def run(self, keep: int, path: list[Event], sleep: list[Event]) -> None:
-        """Run the program once more.
 
-        The first `keep` events of the latest run are repeated; then come the steps of `path`; from
-        there on the program goes its own way, but for the threads in the sleep set, which is
-        `sleep` just before the first step of `path`, and those that the guide keeps asleep. Events
-        are replaced from `keep` on.
+class Program:
+    """A program that can be run again and again from its initial state, and steered."""
+
+    def __init__(self, values: Values) -> None:
+        self.values = values
+        self.events: list[Event] = []  # of the latest run: the list of its request
+        self.answer = Answer()  # and how it ended
+
+    def run(self, request: Request) -> Answer:
+        """Run the program once.
+
+        The events of the request are repeated; then come the steps of its path; from there on the
+        policy says who goes on, but for threads in the sleep set and those that the watcher keeps
+        asleep. A step of the path is an event of which the operation is foretold, or a thread alone
+        (its kind is UNKNOWN) with the name of an operation. Values in events that are repeated are
+        those of this run, since they may be objects that an execution makes.
         """
         raise NotImplementedError
 
+    # Of the latest run
+
     def failure(self) -> Failure:
-        """The account of what went wrong in the latest run (only when `failed`)."""
+        """The account of what went wrong (only if it has failed). This may run the program."""
         raise NotImplementedError
 
     def ending(self) -> str:
-        """How the latest run ended, in words that are the same if the program repeats itself."""
+        """How it ended, in words that are the same if the program repeats itself."""
         raise NotImplementedError
 
     def changed(self, first: str, second: str) -> Failure:
@@ -91,42 +143,60 @@ class Execution:
         raise NotImplementedError
 
     def outcome(self) -> object:
-        """What the program returned in the latest run."""
+        """What the program returned."""
         raise NotImplementedError
 
+    # While it runs, or at the end of the latest run
+
+    def standing(self, thread: int) -> Event:
+        """The operation that a thread stands before, as it is now."""
+        raise NotImplementedError
+
+    def footprint(self, thread: int) -> Footprint:
+        """How that operation would access its location now."""
+        raise NotImplementedError
+
+    def unfinished(self) -> dict[int, int]:
+        """The threads that have not ended, each with the one that it is to join, or NOBODY."""
+        raise NotImplementedError
+
+    def excludes(self, events: list[Event], choice: Event) -> bool:
+        """Whether a choice is a condition on symbolic values that cannot be true, given what some
+        events decided."""
+        raise NotImplementedError
+
+    # Names that hold in every process
+
     def steps_of(self, events: list[Event]) -> list[NamedStep]:
-        """Events as steps that are named alike in every process."""
+        """Events as steps of a schedule."""
         raise NotImplementedError
 
     def path_of(self, steps: Sequence[NamedStep]) -> list[Event]:
         """The path that makes these steps."""
         raise NotImplementedError
 
-    def standing(self, thread: int) -> Event:
-        """The operation that a thread stands before in the running execution, as it is now."""
-        raise NotImplementedError
-
-    def unfinished(self) -> dict[int, int]:
-        """The threads that have not ended, each with the one that it is about to join, or -1."""
-        raise NotImplementedError
-
-    def excludes(self, events: list[Event], condition: Event) -> bool:
-        """Whether a condition on symbolic values cannot be true, given what some events decided."""
+    def thread_name(self, thread: int) -> str:
+        """The name that steps have for a thread."""
         raise NotImplementedError
 
     def precedes(self, thread: int, other: int) -> bool:
-        """An order of the threads that is the same in every process."""
-        raise NotImplementedError
-
-    def bring_together(self, thread: int, other: int) -> None:
-        """Let two threads run late, and one after the other, where the search does not say who
-        comes next: if they race, little is left to be run again when the race is reversed."""
+        """An order of the threads."""
         raise NotImplementedError
 
     def stable_names(self, event: Event) -> tuple[str, str]:
-        """Names of an event's thread and location that are the same in every search."""
+        """Names of an event's thread and location."""
         raise NotImplementedError
 
     def part_name(self, event: Event) -> str:
-        """The part of its location that an event accesses, named alike in every search."""
+        """The part of its location that an event accesses."""
         raise NotImplementedError
+
+    # What was learnt
+
+    def learnt(self) -> dict[str, list[str]]:
+        """What the searches so far had to find out about the program before they could begin, in
+        names that hold in every process: a task or a schedule says it to others."""
+        return {}
+
+    def learn(self, learnt: dict[str, list[str]]) -> None:
+        """What others have found out."""

@@ -11,21 +11,18 @@ from typing import Final
 from mazurka.engine.event import Event, conflicts, copy_of, dependent
 from mazurka.engine.operation import (
     ADD,
-    ALL,
     AWAIT_PART,
     BLOCKED,
     CHOOSE,
-    FIRST_ON_PARTS,
     READ,
     WRITE,
-    PartAwaited,
-    View,
-    depends_on_value,
-    footprint,
+    Footprint,
+    has_parts,
+    is_steady,
     may_block,
-    outcome,
 )
 from mazurka.engine.order import HappensBefore, happens_before, is_or_happens_before
+from mazurka.engine.values import Values
 
 # How a step relates to a sequence.
 NOT_FIRST: Final = 0  # it cannot come first
@@ -155,46 +152,24 @@ def waiting_reversals(order: HappensBefore, waiting: Event) -> list[Reversal]:
 def moved_before(order: HappensBefore, event: Event, earlier: Event, end: int) -> Event:
     """The event as it will be when it comes without `earlier`: a compare-exchange that failed
     may succeed there, and the other way round."""
-    if earlier.mode == READ:
+    if earlier.mode == READ or is_steady(event.kind):
         return event
-    if event.kind >= FIRST_ON_PARTS:
-        return moved_in_container(event, earlier)
-    if not depends_on_value(event.kind):
-        return event
-    value = sum_of(earlier.before, adds_beside(order, earlier, end))
-    mode = outcome(event.kind, value, event.first, event.second)
-    if mode == event.mode:
-        return event
-    moved = Event(event.thread, event.kind, event.location, mode, event.first, event.second)
-    moved.index = event.index
-    return moved
+    if has_parts(event.kind):
+        return with_footprint(event, order.values.footprint_without(event, [earlier]))
+    value = order.values.plus(earlier.before, adds_beside(order, earlier, end))
+    return with_footprint(event, (order.values.mode(event, value), event.structure, event.part))
 
 
-def moved_in_container(event: Event, earlier: Event) -> Event:
-    """The same for an operation on a container: it may find other items there."""
-    assert isinstance(event.first, int)
-    view = view_before(event, earlier)
-    mode, structure, part = footprint(event.kind, event.first, view)
+def with_footprint(event: Event, footprint: Footprint) -> Event:
+    """The same operation, as it accesses its location in another way."""
+    mode, structure, part = footprint
     if mode == event.mode and structure == event.structure and part == event.part:
         return event
-    moved = Event(event.thread, event.kind, event.location, mode, event.first, event.second)
+    moved = copy_of(event)
+    moved.mode = mode
     moved.structure = structure
     moved.part = part
-    moved.index = event.index
     return moved
-
-
-def view_before(event: Event, earlier: Event) -> View:
-    """What an operation on a container finds without a change that it depends on: nothing else has
-    changed those parts in between."""
-    seen = earlier.view
-    length = seen.length if earlier.structure == WRITE else event.view.length
-    present = event.view.present
-    if earlier.part == event.first:
-        present = seen.present
-    elif earlier.part == ALL and seen.numbers is not None:
-        present = event.first in seen.numbers
-    return View(length, present, None)
 
 
 def chosen_otherwise(event: Event, choice: int) -> Event:
@@ -222,13 +197,6 @@ def adds_beside(order: HappensBefore, earlier: Event, end: int) -> list[Event]:
     return found
 
 
-def sum_of(value: object, adds: list[Event]) -> object:
-    for add in adds:
-        if isinstance(value, int) and isinstance(add.first, int):  # else the add raises
-            value += add.first
-    return value
-
-
 def blocking_reversals(
     order: HappensBefore, event: Event, latest: Event | None, previous: Event | None, end: int
 ) -> list[Reversal]:
@@ -249,7 +217,7 @@ def blocking_reversals(
             if changes_for(earlier, event):
                 break  # all that is earlier happens before the thread got here, too
         elif dependent(earlier, event) and not before_any(earlier, reversed_at):
-            event = without_change(event, earlier)
+            event = without_change(order.values, event, earlier)
             ways = enabling_reversals(order, event, earlier, previous, end)
             found.extend(ways)
             if ways and ways[0].left_out is NO_ADDS:
@@ -268,20 +236,12 @@ def changes_for(earlier: Event, event: Event) -> bool:
     )
 
 
-def without_change(event: Event, change: Event) -> Event:
+def without_change(values: Values, event: Event, change: Event) -> Event:
     """An operation that may block as it is without the latest change of what it waits for: one on a
     container may access another part of that there."""
     if event.kind != AWAIT_PART or change.mode != WRITE:
         return event
-    awaited = event.first
-    assert isinstance(awaited, PartAwaited)
-    _, structure, part = awaited.footprint(change.before)
-    if structure == event.structure and part == event.part:
-        return event
-    moved = copy_of(event)
-    moved.structure = structure
-    moved.part = part
-    return moved
+    return with_footprint(event, values.footprint_without(event, [change]))
 
 
 def before_any(event: Event, others: list[Event]) -> bool:
@@ -298,16 +258,16 @@ def enabling_reversals(
     """The largest parts of notdep(earlier) after which `event` is enabled (lines 17-18): all of it,
     or without some adds, which may have made a value that `event` does not wait for."""
     found: list[Reversal] = []
+    values = order.values
     adds = adds_beside(order, earlier, end)
     seen: set[tuple[int, ...]] = set()
     candidates: list[list[Event]] = [NO_ADDS]
     while candidates:
         left_out = candidates.pop()
         kept = [add for add in adds if not after_any(add, left_out)] if left_out else adds
-        value = sum_of(earlier.before, kept)
-        if is_enabled(event, value):
+        if is_enabled(values, event, values.plus(earlier.before, kept)):
             found.append(Reversal(earlier, event, left_out, end))
-        elif kept and can_be_enabled(event, earlier.before, kept):
+        elif kept and values.some_sum_enables(event, earlier.before, values.sums(kept)):
             for add in kept:
                 if previous is not None and is_or_happens_before(add, previous):
                     continue
@@ -319,22 +279,5 @@ def enabling_reversals(
     return found
 
 
-def can_be_enabled(event: Event, value: object, adds: list[Event]) -> bool:
-    """Whether some selection of the adds makes a value that enables the event: few distinct sums
-    stand for many selections, so this spares trying all of those in vain."""
-    if not isinstance(value, int):  # adds raise, and change nothing
-        return is_enabled(event, value)
-    return any(is_enabled(event, value + total) for total in sums_of(adds))
-
-
-def is_enabled(event: Event, value: object) -> bool:
-    return outcome(event.kind, value, event.first, event.second) != BLOCKED
-
-
-def sums_of(adds: list[Event]) -> set[int]:
-    """What the selections of some adds come to."""
-    sums = {0}
-    for add in adds:
-        if isinstance(add.first, int):
-            sums |= {total + add.first for total in sums}
-    return sums
+def is_enabled(values: Values, event: Event, value: object) -> bool:
+    return values.mode(event, value) != BLOCKED

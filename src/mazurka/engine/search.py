@@ -1,12 +1,14 @@
-"""What all searches share: counting executions, collecting failures, knowing when to stop."""
+"""What all searches share: counting executions, collecting failures, knowing when to stop, and the
+base of the algorithms."""
 
 import time
 from collections.abc import Callable
 from typing import Any
 
 from mazurka.engine.event import Event
-from mazurka.engine.program import BLOCKED, COMPLETE, CUT, Execution
+from mazurka.engine.program import BLOCKED, COMPLETE, CUT, Answer, Program, Request, Watcher
 from mazurka.engine.result import NONDETERMINISM, STUCK, Failure, Result
+from mazurka.engine.task import CannotSplit, Task
 
 DEFAULT_DEPTH = 3
 DEFAULT_K = 3  # enough for nearly all programs of its paper
@@ -20,15 +22,16 @@ class Search:
 
     def __init__(
         self,
-        execution: Execution,
+        program: Program,
         result: Result,
         stop_on_failure: bool,
         max_executions: int | None,
         time_limit: float | None,
         progress: Progress | None,
-        observe: Callable[[Execution], None] | None = None,
+        observe: Callable[[Program], None] | None = None,
     ) -> None:
-        self.execution = execution
+        self.program = program
+        self.first: list[Event] = []  # the execution that was run before the search
         self.result = result
         self.stop_on_failure = stop_on_failure
         self.max_executions = -1 if max_executions is None else max_executions
@@ -39,6 +42,7 @@ class Search:
         self.outcomes: dict[Any, int] = {}  # quicker than a Counter
         self.until_clock = 1
         self.counted = 0
+        self.is_broken = False  # whether the program cannot be explored: nothing is left to do
         self.seed = 0  # of searches that go by chance
         self.depth = DEFAULT_DEPTH  # how many orderings a failure may take, for `pct`
         self.k = DEFAULT_K  # with how many events an alternative conflicts, for `qpor`
@@ -63,37 +67,38 @@ class Search:
     def repeats_itself(self) -> bool:
         """Run the first execution twice, uncounted: a program that goes by clocks or chance shows
         it here even if it has but one execution. False if it does."""
-        execution = self.execution
+        program = self.program
+        request = Request(self.first)
         endings: list[str] = []
         length = 0
         for _ in range(2):
-            length = len(execution.events)
-            execution.run(length, [], [])
-            endings.append(execution.ending())
-            if execution.failed:
-                failure = execution.failure()
+            length = len(self.first)
+            answer = program.run(request)
+            endings.append(program.ending())
+            if answer.failed:
+                failure = program.failure()
                 if ends_search(failure):
                     self.end_with(failure)
                     return False
-        if len(execution.events) > length:
+        if len(self.first) > length:
             endings[1] += ", after more steps"
         if endings[0] != endings[1]:
-            self.end_with(execution.changed(endings[0], endings[1]))
+            self.end_with(program.changed(endings[0], endings[1]))
             return False
         return True
 
     def end_with(self, failure: Failure) -> None:
         """The program cannot be explored: count the run that shows it, and no other."""
+        self.is_broken = True
         self.result.failures.append(failure)
         self.result.blocked += 1
         self.result.reason = "stopped at a failure"
 
-    def run(self, keep: int, path: list[Event], sleep: list[Event]) -> bool:
+    def run(self, request: Request) -> bool:
         """Run one execution and count it; False when the search must end here."""
         if not self.may_run():
             return False
-        self.execution.run(keep, path, sleep)
-        return self.count()
+        return self.count(self.program.run(request))
 
     def may_run(self) -> bool:
         """Whether there may be one more execution."""
@@ -102,48 +107,48 @@ class Search:
             return False
         return True
 
-    def count(self) -> bool:
+    def count(self, answer: Answer) -> bool:
         """Count the latest execution; False when the search must end here."""
-        execution = self.execution
         result = self.result
         self.counted += 1
-        if execution.doubt:
-            self.doubt = execution.doubt
-        if execution.bound:
-            result.bound = execution.bound
+        if answer.doubt:
+            self.doubt = answer.doubt
+        if answer.bound:
+            result.bound = answer.bound
         if self.observe is not None:
-            self.observe(execution)
-        if execution.status == COMPLETE:
+            self.observe(self.program)
+        if answer.status == COMPLETE:
             result.complete += 1
-            if not execution.failed:
-                tally(self.outcomes, execution.outcome())
-        elif execution.status == BLOCKED:
+            if not answer.failed:
+                tally(self.outcomes, self.program.outcome())
+        elif answer.status == BLOCKED:
             result.blocked += 1
-        elif execution.status == CUT:
+        elif answer.status == CUT:
             result.cut += 1
         else:
             result.redundant += 1
-        if execution.failed and not self.add_failure():
+        if answer.failed and not self.add_failure():
             return False
         self.until_clock -= 1
         return self.until_clock > 0 or self.look_at_clock()
 
     def add_failure(self) -> bool:
         """Collect a failure; False when the search must end with it."""
-        execution = self.execution
         result = self.result
-        failure = execution.failure()
-        race = execution.race
+        failure = self.program.failure()
+        race = self.program.answer.race
         if race is not None and race in self.races:
             return True
         if self.races and failure.kind == NONDETERMINISM:
             # Which of two accesses comes first may be another one in an equivalent execution.
             result.reason = "stopped after the order of a data race changed what threads do"
+            self.is_broken = True
             return False
         result.failures.append(failure)
         if race is not None:
             self.races.add(race)
-        if self.stop_on_failure or ends_search(failure):
+        self.is_broken = ends_search(failure)
+        if self.stop_on_failure or self.is_broken:
             result.reason = "stopped at a failure"
             return False
         return True
@@ -160,6 +165,36 @@ class Search:
             self.result.reason = f"stopped after time_limit={self.time_limit:g} seconds"
             return False
         return True
+
+
+class Explorer(Watcher):
+    """An algorithm at work on one search."""
+
+    cannot_split = ""  # why it cannot hand over work, if it cannot
+
+    def __init__(self, search: Search) -> None:
+        self.search = search
+        self.program = search.program
+        self.events: list[Event] = []  # E: the current execution
+        self.request = Request(self.events)
+
+    def explore(self) -> bool:
+        """Explore the whole program, or the tasks that were taken up; False when the search was
+        ended before."""
+        raise NotImplementedError
+
+    def take_up(self, task: Task) -> None:
+        """Explore a task, too, in place of the whole program."""
+        raise self.refusal()
+
+    def split(self) -> list[Task]:
+        """What is left to explore when the search was ended: it cannot go on itself then."""
+        raise self.refusal()
+
+    def refusal(self) -> CannotSplit:
+        return CannotSplit(
+            f"{self.search.result.algorithm} cannot hand over work: {self.cannot_split}"
+        )
 
 
 def ends_search(failure: Failure) -> bool:

@@ -1,69 +1,98 @@
-"""Parts of an exploration, as values that another process or machine can take up."""
+"""Tasks: parts of a search, as values that another process or machine can take up.
+
+A task is the executions that begin with some steps and are not explored elsewhere. Which of them
+those are is known to the algorithm that left it: its notes are numbers and names, one list for each
+word. Tasks are data, and the same in every process.
+"""
 
 import json
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from mazurka.engine.result import MazurkaError, NamedStep
 
-FORMAT = 2
+FORMAT = 3
 THREAD = re.compile(r"0(\.[1-9][0-9]*)*")
-MARKS = range(3)
+
+Note = list[int] | list[str]
+
+
+class CannotSplit(MazurkaError):
+    """A search that cannot hand over work was asked to; the message says why."""
 
 
 @dataclass(frozen=True)
-class Part:
-    """The executions that begin with some steps and have not been explored elsewhere.
+class Task:
+    """Some executions of a program, to be explored by the algorithm that left them."""
 
-    How far the steps are in schedules (the marks), and what the heads were reversed against (the
-    rivals: the position of the head, where it branched off, and which thread was to step there) is
-    all that a search must know of the others. How the steps access their locations (the modes)
-    shows whether the program has changed.
-    """
-
+    algorithm: str
     steps: tuple[NamedStep, ...] = ()
-    marks: tuple[int, ...] = ()
-    modes: tuple[int, ...] = ()
-    rivals: tuple[tuple[int, int, str], ...] = ()
-    independent_adds: bool = True
+    notes: dict[str, Note] = field(default_factory=dict)  # the algorithm's own
+    options: dict[str, Any] = field(default_factory=dict)  # that the search was made with
+    learnt: dict[str, list[str]] = field(default_factory=dict)  # see Program.learnt
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is the whole search: nothing of it was explored yet."""
+        return not self.steps and not self.notes
+
+    def numbers(self, word: str) -> list[int]:
+        """A note of numbers."""
+        return [int(number) for number in self.notes[word]]
+
+    def names(self, word: str) -> list[str]:
+        """A note of names."""
+        return [str(name) for name in self.notes[word]]
 
     def to_json(self) -> str:
-        return json.dumps({"mazurka-part": FORMAT, **asdict(self)})
+        return json.dumps(
+            {
+                "mazurka-task": FORMAT,
+                "algorithm": self.algorithm,
+                "steps": self.steps,
+                "notes": self.notes,
+                "options": self.options,
+                "learnt": self.learnt,
+            }
+        )
 
     @classmethod
-    def from_json(cls, text: str) -> "Part":
-        """Read a part; a MazurkaError says what is wrong with a text that is none."""
+    def from_json(cls, text: str) -> "Task":
+        """Read a task; a MazurkaError says what is wrong with a text that is none."""
         try:
             document = json.loads(text)
-            if document["mazurka-part"] != FORMAT:
+            if document["mazurka-task"] != FORMAT:
                 raise MazurkaError(
-                    f"the part has format {document['mazurka-part']!r}; "
+                    f"the task has format {document['mazurka-task']!r}; "
                     f"this version reads format {FORMAT}"
                 )
-            steps = [
-                (str(thread), str(operation), int(choice))
-                for thread, operation, choice in document["steps"]
-            ]
-            marks = [int(mark) for mark in document["marks"]]
-            modes = [int(mode) for mode in document["modes"]]
-            if not len(steps) == len(marks) == len(modes):
-                raise ValueError(f"{len(steps)} steps, {len(marks)} marks, {len(modes)} modes")
-            rivals = [
-                (int(head), int(position), str(thread))
-                for head, position, thread in document["rivals"]
-            ]
-            for thread in [*[step[0] for step in steps], *[rival[2] for rival in rivals]]:
-                if not THREAD.fullmatch(thread):
-                    raise ValueError(f"there can be no thread {thread!r}")
-            if any(mark not in MARKS for mark in marks):
-                raise ValueError(f"the marks are {sorted(set(marks))}")
-            heads = {head for head, _, _ in rivals}
-            if heads != {place for place, mark in enumerate(marks) if mark == MARKS[-1]}:
-                raise ValueError(f"the heads are {sorted(heads)}")
-            adds = bool(document["independent_adds"])
-            return cls(tuple(steps), tuple(marks), tuple(modes), tuple(rivals), adds)
-        except (ValueError, KeyError, TypeError) as error:
-            raise MazurkaError(f"not a part that Mazurka wrote: {error!r}") from error
+            return cls(
+                str(document["algorithm"]),
+                tuple([read_step(step) for step in document["steps"]]),
+                {str(word): read_note(note) for word, note in document["notes"].items()},
+                {str(name): value for name, value in document["options"].items()},
+                {
+                    str(word): [str(name) for name in names]
+                    for word, names in document["learnt"].items()
+                },
+            )
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise MazurkaError(f"not a task that Mazurka wrote: {error!r}") from error
 
 
-WHOLE = Part()
+def read_step(step: Any) -> NamedStep:
+    thread, operation, choice = step
+    return thread_name(thread), str(operation), int(choice)
+
+
+def thread_name(name: Any) -> str:
+    if not isinstance(name, str) or not THREAD.fullmatch(name):
+        raise ValueError(f"there can be no thread {name!r}")
+    return name
+
+
+def read_note(note: Any) -> Note:
+    if all(type(item) is int for item in note) or all(type(item) is str for item in note):
+        return list(note)
+    raise ValueError(f"a note of {note!r}")

@@ -7,59 +7,99 @@ one another in the same way.
 
 from mazurka.engine.event import Event
 from mazurka.engine.operation import ADD, ALL, ANY, CHOOSE, NONE, READ, UNKNOWN, WRITE
-from mazurka.engine.program import REDUNDANT, Execution
-from mazurka.engine.search import Search
+from mazurka.engine.program import REDUNDANT, Program
+from mazurka.engine.search import Explorer, Search
+from mazurka.engine.task import Task
 
 Trace = tuple[object, ...]
 
 
-class NaiveSearch:
+class NaiveSearch(Explorer):
     def __init__(self, search: Search) -> None:
-        self.search = search
+        super().__init__(search)
+        self.request.all_stand = True
         self.traces: set[Trace] = set()
+        self.tasks: list[Task] = []  # those that were taken up, and are not begun
+        self.root = 0  # the position from which on steps may be untried
+        self.untried: list[list[tuple[int, int]]] = []  # (thread, choice) for each position
 
     def explore(self) -> bool:
         """Run every interleaving; False when the search was ended before."""
-        execution = self.search.execution
-        untried: list[list[tuple[int, int]]] = []  # (thread, choice) for each position
-        keep = 0
-        path: list[Event] = []
-        while True:
-            if not self.search.run(keep, path, []):
+        if not self.tasks:
+            return self.explore_from([])
+        while self.tasks:
+            path = self.program.path_of(self.tasks[-1].steps)
+            if not self.explore_from(path):
                 return False
-            assert execution.status != REDUNDANT
-            self.traces.add(trace_of(execution))
-            events = execution.events
-            for position in range(keep, len(events)):
-                event = events[position]
-                if position < len(untried):  # tried here before: only its own choices are new
-                    others = []
-                else:
-                    others = [
-                        (other, ANY) for other in event.enabled or [] if other != event.thread
-                    ]
-                    untried.append([])
-                if event.choice + 1 < event.alternatives:
-                    others.append((event.thread, event.choice + 1))
-                untried[position].extend(others)
-            while untried and not untried[-1]:
-                untried.pop()
-            if not untried:
+        return True
+
+    def explore_from(self, path: list[Event]) -> bool:
+        """Run every interleaving that begins with some steps. The last of them is a step to begin
+        with: if it is a data choice, those that come after it are explored, too."""
+        self.root = max(0, len(path) - 1)
+        self.untried = [[] for _ in path]
+        keep = 0
+        while True:
+            del self.events[keep:]
+            self.request.path = path
+            if not self.search.may_run():
+                return False
+            answer = self.program.run(self.request)
+            if keep == 0 and self.tasks:
+                self.tasks.pop()
+            self.note_untried(max(keep, self.root))
+            if not self.search.count(answer):
+                return False
+            assert answer.status != REDUNDANT
+            self.traces.add(trace_of(self.program))
+            while len(self.untried) > self.root and not self.untried[-1]:
+                self.untried.pop()
+            if len(self.untried) == self.root:
                 return True
-            keep = len(untried) - 1
-            thread, choice = untried[keep].pop()
-            step = Event(thread, UNKNOWN, -1, 0, None, None)
-            step.choice = choice
-            path = [step]
+            keep = len(self.untried) - 1
+            path = [step_of(self.untried[keep].pop())]
+
+    def note_untried(self, first: int) -> None:
+        """Note what else could have come at the positions from the first one on."""
+        untried = self.untried
+        for position in range(first, len(self.events)):
+            event = self.events[position]
+            if position < len(untried):  # tried here before: only its own choices are new
+                others = []
+            else:
+                others = [(other, ANY) for other in event.enabled or [] if other != event.thread]
+                untried.append([])
+            if event.choice + 1 < event.alternatives:
+                others.append((event.thread, event.choice + 1))
+            untried[position].extend(others)
+
+    def take_up(self, task: Task) -> None:
+        self.tasks.append(task)
+
+    def split(self) -> list[Task]:
+        left = list(self.tasks)
+        for position in range(self.root, len(self.untried)):
+            prefix = self.program.steps_of(self.events[:position])
+            for thread, choice in self.untried[position]:
+                step = (self.program.thread_name(thread), "", choice)
+                left.append(Task("naive", (*prefix, step)))
+        return left
 
 
-def trace_of(execution: Execution) -> Trace:
+def step_of(untried: tuple[int, int]) -> Event:
+    thread, choice = untried
+    step = Event(thread, UNKNOWN, -1, NONE, None, None)
+    step.choice = choice
+    return step
+
+
+def trace_of(program: Program) -> Trace:
     """The trace of the latest run: a value that is equal for equivalent executions only."""
     counts: dict[str, int] = {}
     accesses: dict[str, list[tuple[str, int, Event]]] = {}  # by place
     entries: list[tuple[object, ...]] = []
-    for event in execution.events:
-        thread, place = execution.stable_names(event)
+    for event in program.events:
+        thread, place = program.stable_names(event)
         index = counts.get(thread, 0) + 1
         counts[thread] = index
         earlier: list[tuple[str, int]] = []
@@ -71,7 +111,7 @@ def trace_of(execution: Execution) -> Trace:
             earlier.sort()
             before.append((thread, index, event))
         choice = event.choice if event.kind == CHOOSE else 0
-        access = (place, execution.part_name(event), event.mode, event.structure)
+        access = (place, program.part_name(event), event.mode, event.structure)
         entries.append((thread, index, event.kind, access, choice, tuple(earlier)))
     entries.sort(key=by_thread)
     return tuple(entries)

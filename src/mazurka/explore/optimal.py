@@ -1,7 +1,7 @@
 """Optimal-DPOR-Await: one execution for each trace, with wakeup trees.
 
 Algorithm 1 of "Awaiting for Godot: Stateless Model Checking that Avoids Executions where Nothing
-Happens". The recursion Explore(E) is a loop here: `execution.events` is E, `wakeup[i]` holds what
+Happens". The recursion Explore(E) is a loop here: `events` is E, `wakeup[i]` holds what
 is left of wut(E') for its prefix E' of length i, and sleep(E') is kept with the event after E'.
 
 The paper looks at all races of E whenever E is maximal, with all of E as the context in which a
@@ -30,7 +30,7 @@ from mazurka.engine.races import (
     reversals,
     waiting_reversals,
 )
-from mazurka.engine.search import Search
+from mazurka.engine.search import Explorer, Search
 
 
 class Branch:
@@ -54,12 +54,16 @@ class Doubt:
         self.standing = True
 
 
-class OptimalDpor:
+class OptimalDpor(Explorer):
+    cannot_split = (
+        "a race that is found below a branch may add another one to the wakeup tree above it, "
+        "where others explore; use pop or trust"
+    )
+
     def __init__(self, search: Search) -> None:
-        self.search = search
-        self.execution = search.execution
-        self.execution.takes_conditions = False
-        self.order = HappensBefore()
+        super().__init__(search)
+        self.request.takes_conditions = False
+        self.order = HappensBefore(self.program.values)
         self.wakeup: list[list[Branch]] = []
         self.doubts: list[Doubt] = []
         self.doubts_by_thread: list[list[Doubt]] = []  # of the witness
@@ -69,19 +73,18 @@ class OptimalDpor:
     def explore(self) -> bool:
         """Explore the whole program; False when the search was ended before."""
         keep = 0
-        path: list[Event] = []
-        sleep: list[Event] = []
-        while self.search.run(keep, path, sleep):
-            if self.execution.status == REDUNDANT and not self.search.races:
+        while self.search.run(self.request):
+            if self.program.answer.status == REDUNDANT and not self.search.races:
                 raise RuntimeError("a redundant execution in an optimal search: a bug in Mazurka")
             self.reverse_races(keep)
             keep = self.deepest_branch()
             if keep < 0:
                 return True
             # Explore(E.p) has returned: p goes to sleep, and the next child of E gets its turn.
-            finished = self.execution.events[keep]
-            sleep = [*finished.sleep, finished]
-            path = self.descend(keep)
+            finished = self.events[keep]
+            del self.events[keep:]
+            self.request.path = self.descend(keep)
+            self.request.sleep = [*finished.sleep, finished]
             self.order.cut(keep)
             self.cut_doubts(keep)
         return False
@@ -110,7 +113,7 @@ class OptimalDpor:
 
     def reverse_races(self, keep: int) -> None:
         """Look at the races whose second event is at position `keep` or later."""
-        events = self.execution.events
+        events = self.events
         order = self.order
         for position in range(keep, len(events)):
             event = events[position]
@@ -123,7 +126,7 @@ class OptimalDpor:
                 self.consider(reversal, position)
             if event.alternatives > 1:
                 self.consider_alternatives(event)
-        for waiting in self.execution.waiting:
+        for waiting in self.program.answer.waiting:
             for reversal in waiting_reversals(order, waiting):
                 self.consider(reversal, len(events))
 
@@ -145,7 +148,7 @@ class OptimalDpor:
         """Insert a sequence unless it is redundant (lines 6, 21 and 34-44); `position` is that of
         the event that brought it up."""
         order = self.order
-        for asleep in self.execution.events[reversal.position].sleep:
+        for asleep in self.events[reversal.position].sleep:
             relation = reversal.relation(order, asleep)
             if relation != NOT_FIRST:
                 if relation == BESIDE:

@@ -17,27 +17,73 @@ does. docs/pop.md has the proofs, and says what is different for operations that
 from collections.abc import Iterator
 from typing import Final
 
-from mazurka.engine.event import NO_CLOCK, NO_EVENTS, Event, conflicts, copy_of, footprint_of
+from mazurka.engine.clock import NO_CLOCK
+from mazurka.engine.event import NO_EVENTS, Event, conflicts, copy_of, footprint_of
 from mazurka.engine.operation import ADD, ALL, READ, WRITE, Footprint, may_block
-from mazurka.engine.order import HappensBefore, is_or_happens_before, joined
-from mazurka.engine.program import Guide
+from mazurka.engine.order import HappensBefore, after, is_or_happens_before
+from mazurka.engine.program import NO_LOCATIONS, NOBODY
 from mazurka.engine.races import (
     adds_beside,
     changes_for,
     chosen_otherwise,
     is_enabled,
     moved_before,
-    sum_of,
-    sums_of,
     without_change,
 )
-from mazurka.engine.search import Search
-from mazurka.engine.task import Part
+from mazurka.engine.result import MazurkaError
+from mazurka.engine.search import Explorer, Search
+from mazurka.engine.task import THREAD, Task
+from mazurka.engine.values import Values
 
 # Whether an event is in a schedule.
 FREE: Final = 0
 SCHEDULED: Final = 1
 HEAD: Final = 2
+
+
+class Head:
+    """The head of a schedule in the current execution, and its rival: what it was reversed
+    against."""
+
+    def __init__(self, event: Event, position: int, rival: Event) -> None:
+        self.thread = event.thread
+        self.index = event.index
+        self.position = position
+        self.location = rival.location
+        self.rival = rival
+
+
+NO_HEADS: Final[list[Head]] = []
+NO_MARKS: Final[list[int]] = []
+
+
+class Access:
+    """An access that is to come: its thread comes from the event `previous`, and `latest` was the
+    last access to its location."""
+
+    def __init__(self, thread: int, location: int, footprint: Footprint) -> None:
+        self.thread = thread
+        self.location = location
+        self.footprint = footprint
+        self.previous: Event | None = None
+        self.latest: Event | None = None
+
+
+def access_of(event: Event, previous: Event | None, latest: Event | None) -> Access:
+    access = Access(event.thread, event.location, footprint_of(event))
+    access.previous = previous
+    access.latest = latest
+    return access
+
+
+class Nodes:
+    """The nodes of a run: the prefixes of E that end with an event at position `first` or later.
+    Those before are in a schedule, or were nodes of an earlier run."""
+
+    def __init__(self, first: int, heads: list[Head], values: Values) -> None:
+        self.first = first
+        self.heads = heads  # in E
+        self.values = values
 
 
 class Race:
@@ -61,21 +107,24 @@ class Race:
 
     def takes(self, event: Event) -> bool:
         """Whether the schedule takes along an event that is `earlier` or stands after it."""
-        thread = event.thread
+        return self.has(event.thread, event.index) and event.position != self.position
+
+    def has(self, thread: int, index: int) -> bool:
+        """Whether an event of a thread happens before the head."""
         if thread == self.head.thread:
-            return event.index < self.head.index
-        return (
-            thread < len(self.clock)
-            and event.index <= self.clock[thread]
-            and event.position != self.position
-        )
+            return index < self.head.index
+        return thread < len(self.clock) and index <= self.clock[thread]
 
 
 class Explored:
     """An execution, and its races that are still to be reversed, the deepest last."""
 
-    def __init__(self, events: list[Event], races: list[Race]) -> None:
+    def __init__(
+        self, events: list[Event], marks: list[int], heads: list[Head], races: list[Race]
+    ) -> None:
         self.events = events
+        self.marks = marks  # of those up to the last one that is in a schedule
+        self.heads = heads
         self.races = races
         self.in_place = len(events)  # so many of its events are those of the current execution
         self.lowest = len(events)  # the least that this has been since it was explored
@@ -92,35 +141,32 @@ class Explored:
         return taken
 
 
-class Pop(Guide):
-    """Explores parts of a program, one after the other."""
+class Pop(Explorer):
+    """Explores tasks, one after the other; the whole program is one."""
 
-    def __init__(self, search: Search, parts: list[Part]) -> None:
-        super().__init__()
-        search.execution.takes_conditions = False
-        self.search = search
-        self.execution = search.execution
-        self.execution.guide = self
-        self.order = HappensBefore()
-        self.parts = parts
+    def __init__(self, search: Search) -> None:
+        super().__init__(search)
+        self.request.takes_conditions = False
+        self.request.watcher = self
+        self.request.partners = []
+        self.order = HappensBefore(self.program.values)
+        self.tasks: list[Task] = []
         self.stack: list[Explored] = []
 
         # Of the latest run:
-        self.keep = 0
-        self.marks: list[int] = []  # of the events of its path
-        self.latest_head: Event | None = None  # of the heads in the current execution
-        self.rival: Event | None = None  # what the head that it begins with was reversed against
-        self.rivals: dict[int, Event] = {}  # the same for each head of a part, by its position
-        self.rivals_to_come: dict[int, list[tuple[int, int]]] = {}
+        self.marks: list[int] = NO_MARKS  # of its events, up to the last one in a schedule
+        self.heads: list[Head] = NO_HEADS
         self.racing: list[Event] = []  # its new events that may be in a race
-        self.first_node = 0
+        self.nodes = Nodes(0, NO_HEADS, self.program.values)
         self.races: list[Race] = []
 
     def explore(self) -> bool:
-        """Explore the parts; False when the search was ended before."""
+        """Explore the tasks; False when the search was ended before."""
         self.learn()
-        while self.parts:
-            if not self.begin(self.parts[-1]):
+        if not self.tasks:
+            self.tasks.append(Task("pop"))
+        while self.tasks:
+            if not self.begin(self.tasks[-1]):
                 return False
             while self.stack:
                 explored = self.stack[-1]
@@ -134,74 +180,98 @@ class Pop(Guide):
 
     def learn(self) -> None:
         """See which threads race in the execution that was run before the search."""
-        for event in self.execution.events:
+        for event in self.search.first:
             self.order.extend(event)
             for earlier in event.races:
-                self.execution.bring_together(earlier.thread, event.thread)
+                self.bring_together(earlier.thread, event.thread)
 
-    def begin(self, part: Part) -> bool:
+    def bring_together(self, thread: int, other: int) -> None:
+        """Let two threads run late, and one after the other, where nothing says who comes next: if
+        they race, little is left to be run again when the race is reversed."""
+        if thread != other:  # else it is a data choice
+            partners = self.request.partners
+            while len(partners) <= max(thread, other):
+                partners.append(NOBODY)
+            if partners[thread] == NOBODY:
+                partners[thread] = other
+            if partners[other] == NOBODY:
+                partners[other] = thread
+
+    def begin(self, task: Task) -> bool:
+        """Explore(E1.s) for the schedule that a task ends with, or Explore of nothing."""
+        self.heads = NO_HEADS
+        self.marks = NO_MARKS
+        path: list[Event] = []
+        if task.steps:
+            path = self.path_of(task)
+            self.heads = self.heads_of(task, path)
+            self.marks = task.numbers("marks")
+        self.events.clear()
         self.order.cut(0)
-        path = self.execution.path_of(part.steps)
-        for step, mode in zip(path, part.modes, strict=True):
-            step.mode = mode
-        self.latest_head = None
-        self.rival = None
-        self.rivals = {}
-        for head, position, thread in part.rivals:
-            rival = self.execution.path_of([(thread, "", 0)])[0]
-            self.rivals_to_come.setdefault(position, []).append((head, rival.thread))
         counted = self.search.counted
-        going_on = self.run(0, path, list(part.marks))
-        self.rivals_to_come = {}
+        going_on = self.run(path)
         if self.search.counted > counted:
-            self.parts.pop()
-            self.remember_races(going_on)
+            self.tasks.pop()
+            self.remember_races(max(0, len(path) - 1))
         return going_on
 
     def reverse(self, race: Race, explored: Explored) -> bool:
         """Explore(E1.s), for the schedule s of a race: run it to its end."""
         self.return_to(explored, race.position)
-        current = self.execution.events
-        for event in explored.taken_along(race):
+        taken = explored.taken_along(race)
+        for event in taken:
             copy = copy_of(event)
-            copy.mark = SCHEDULED
-            current.append(copy)
+            self.events.append(copy)
             self.order.put_back(copy)
-            self.note_heads(copy)
-        self.rival = race.earlier
+        position = len(self.events)
+        self.marks = explored.marks[: race.position]
+        while len(self.marks) < race.position:
+            self.marks.append(FREE)
+        for _ in taken:
+            self.marks.append(SCHEDULED)
+        self.marks.append(HEAD)
+        self.heads = [head for head in explored.heads if head.position < race.position]
+        self.heads.append(Head(race.head, position, race.earlier))
+        if not changes_all(race.head):
+            self.watch(race.head.location)
         counted = self.search.counted
-        going_on = self.run(len(current), [race.head], [HEAD])
+        going_on = self.run([race.head])
         if self.search.counted > counted:
             self.take_off(explored)
-            self.remember_races(going_on)
+            self.remember_races(position)
         return going_on
 
-    def run(self, keep: int, path: list[Event], marks: list[int]) -> bool:
-        self.keep = keep
-        self.marks = marks
+    def run(self, path: list[Event]) -> bool:
         self.racing = []
-        return self.search.run(keep, path, [])
+        self.request.path = path
+        return self.search.run(self.request)
 
-    def remember_races(self, going_on: bool) -> None:
-        if len(self.order.events) != len(self.execution.events):
-            if going_on:
-                raise RuntimeError("a run was broken off, and the search goes on: a bug in Mazurka")
-            return  # the program did not repeat itself
-        self.find_races(max(0, self.keep + len(self.marks) - 1))
+    def catch_up(self) -> None:
+        """Take in the events that have come since."""
+        for position in range(len(self.order.events), len(self.events)):
+            event = self.events[position]
+            self.order.extend(event)
+            if event.races is not NO_EVENTS or may_block(event.kind) or event.alternatives > 1:
+                self.racing.append(event)
+
+    def remember_races(self, first_node: int) -> None:
+        if self.search.is_broken:  # the program did not repeat itself
+            return
+        self.catch_up()
+        self.find_races(first_node)
         if self.races:
-            self.stack.append(Explored(self.execution.events.copy(), self.races))
+            self.stack.append(Explored(self.events.copy(), self.marks, self.heads, self.races))
 
     def return_to(self, explored: Explored, length: int) -> None:
         """Make a prefix of an execution the current one again."""
         common = min(explored.in_place, length)
-        current = self.execution.events
+        current = self.events
         del current[common:]
         self.order.cut(common)
         for position in range(common, length):
             event = explored.events[position]
             current.append(event)
             self.order.put_back(event)
-        self.latest_head = None if length == 0 else head_up_to(current[length - 1])
         explored.in_place = length
         explored.lowest = min(explored.lowest, common)
 
@@ -220,124 +290,148 @@ class Pop(Guide):
         if following is not None:
             explored.races.append(following)
 
-    def remaining(self) -> list[Part]:
-        """What is left to explore when the search was ended: it cannot go on itself then."""
-        left = list(self.parts)
+    # Tasks: a race that was not reversed yet
+
+    def take_up(self, task: Task) -> None:
+        if task.steps:
+            check_notes(task)
+        self.tasks.append(task)
+
+    def split(self) -> list[Task]:
+        left = list(self.tasks)
         for explored in self.stack:
             while explored.races:
                 race = explored.races[-1]
                 if not self.is_avoided(race, explored):
-                    left.append(self.part_of(race, explored))
+                    left.append(self.task_of(race, explored))
                 self.take_off(explored)
         return left
 
-    def part_of(self, race: Race, explored: Explored) -> Part:
+    def task_of(self, race: Race, explored: Explored) -> Task:
+        """How far the steps are in schedules, and what the heads were reversed against (where they
+        branched off, and which thread was to step there), is all that a search must know of the
+        others. How the steps access their locations shows whether the program has changed."""
+        program = self.program
         prefix = explored.events[: race.position]
         taken = explored.taken_along(race)
         steps = [*prefix, *taken, race.head]
-        marks = [*[event.mark for event in prefix], *[SCHEDULED for _ in taken], HEAD]
-        modes = [event.mode for event in steps]
-        rivals = [(len(steps) - 1, race.position, self.thread_name(race.earlier))]
-        for event in prefix:
-            if event.mark == HEAD and event.instead_of is not None:
-                rival = event.instead_of
-                rivals.append((event.position, rival.position, self.thread_name(rival)))
-        return Part(
-            tuple(self.execution.steps_of(steps)), tuple(marks), tuple(modes), tuple(rivals)
+        marks = explored.marks[: race.position]
+        marks += [FREE] * (race.position - len(marks))
+        marks += [*[SCHEDULED for _ in taken], HEAD]
+        rivals = [head.rival for head in explored.heads if head.position < race.position]
+        rivals.append(race.earlier)
+        return Task(
+            "pop",
+            tuple(program.steps_of(steps)),
+            {
+                "marks": marks,
+                "modes": [event.mode for event in steps],
+                "rivals": [rival.position for rival in rivals],
+                "rival_threads": [program.thread_name(rival.thread) for rival in rivals],
+            },
         )
 
-    def thread_name(self, event: Event) -> str:
-        return self.execution.stable_names(event)[0]
+    def path_of(self, task: Task) -> list[Event]:
+        path = self.program.path_of(task.steps)
+        for step, mode in zip(path, task.numbers("modes"), strict=True):
+            step.mode = mode
+        return path
+
+    def heads_of(self, task: Task, path: list[Event]) -> list[Head]:
+        """The heads in the schedules of a task. Each rival is seen by letting it come: these runs
+        do not count."""
+        counts: dict[int, int] = {}  # of the events of each thread so far
+        positions = task.numbers("rivals")
+        threads = task.names("rival_threads")
+        marks = task.numbers("marks")
+        heads: list[Head] = []
+        self.request.watched = NO_LOCATIONS
+        for position, step in enumerate(path):
+            step.index = counts.get(step.thread, 0) + 1
+            counts[step.thread] = step.index
+            if marks[position] == HEAD:
+                place = len(heads)
+                rival = self.rival_at(path[: positions[place]], threads[place])
+                heads.append(Head(step, position, rival))
+        for head in heads:
+            self.watch(head.location)
+        return heads
+
+    def rival_at(self, prefix: list[Event], name: str) -> Event:
+        """What a thread does after a prefix."""
+        step = self.program.path_of([(name, "", 0)])[0]
+        self.events.clear()
+        self.request.path = [*prefix, step]
+        self.program.run(self.request)
+        if len(self.events) <= len(prefix):
+            raise MazurkaError("the program has changed since the task was left: begin anew")
+        rival = self.events[len(prefix)]
+        rival.position = len(prefix)
+        rival.index = 1 + len([event for event in prefix if event.thread == rival.thread])
+        return rival
 
     # While the program runs
 
-    def performed(self, event: Event) -> None:
-        self.order.extend(event)
-        place = event.position - self.keep
-        if place < len(self.marks):
-            self.follow_path(event, self.marks[place])
-        self.note_heads(event)
-        if event.races is not NO_EVENTS or may_block(event.kind) or event.alternatives > 1:
-            self.racing.append(event)
+    def watch(self, location: int) -> None:
+        """Threads may have to sleep rather than access a location now."""
+        if location >= 0:
+            if self.request.watched is NO_LOCATIONS:
+                self.request.watched = []
+            watched = self.request.watched
+            while len(watched) <= location:
+                watched.append(False)
+            watched[location] = True
 
-    def follow_path(self, event: Event, mark: int) -> None:
-        """Mark an event of the path as the part or race says."""
-        position = event.position
-        if position in self.rivals_to_come:
-            for head, thread in self.rivals_to_come[position]:
-                rival = self.execution.standing(thread)
-                rival.position = position
-                rival.index = len(self.order.of_thread[thread]) + 1
-                self.rivals[head] = rival
-        event.mark = mark
-        if mark == HEAD:
-            event.instead_of = self.rivals[position] if self.rival is None else self.rival
-
-    def note_heads(self, event: Event) -> None:
-        """Keep the heads at hand that others might have to come after."""
-        event.last_head = self.latest_head
-        if self.watching and event.previous_access is not None:
-            event.head_before = head_here(event.previous_access)
-        if event.mark == HEAD:
-            self.latest_head = event
-            if event.location >= 0 and not changes_all(event):
-                self.watching = True
-
-    def watches(self, location: int) -> bool:
-        last_access = self.order.last_access
-        latest = last_access[location] if location < len(last_access) else None
-        return latest is not None and head_here(latest) is not None and not changes_all(latest)
-
-    def asleep(self, thread: int, location: int, footprint: Footprint) -> bool:
+    def keeps_asleep(self, thread: int, location: int) -> bool:
         """Whether an access would complete a schedule that comes before one in E."""
+        if not any(head.location == location for head in self.heads):
+            return False
+        self.catch_up()
         latest = self.order.last_access[location]
-        return self.comes_too_early(thread, footprint, self.order.latest_of(thread), latest, None)
+        assert latest is not None
+        if changes_all(latest):
+            return False
+        access = Access(thread, location, self.program.footprint(thread))
+        access.previous = self.order.latest_of(thread)
+        access.latest = latest
+        return self.comes_too_early(access, None, self.heads)
 
     def is_avoided(self, race: Race, explored: Explored) -> bool:
         """Whether a schedule contains one that comes before a schedule in E1 (line 7)."""
-        if race.earlier.last_head is None:
+        heads = explored.heads
+        if not heads or heads[0].position >= race.position:
             return False
-        head = race.head
-        if self.comes_too_early(head.thread, footprint_of(head), race.previous, race.latest, race):
+        access = access_of(race.head, race.previous, race.latest)
+        if self.comes_too_early(access, race, heads):
             return True
-        return any(
-            self.comes_too_early(
-                event.thread, footprint_of(event), event.previous, event.previous_access, race
-            )
-            for event in explored.taken_along(race)
-        )
+        for event in explored.taken_along(race):
+            access = access_of(event, event.previous, event.previous_access)
+            if self.comes_too_early(access, race, heads):
+                return True
+        return False
 
-    def comes_too_early(
-        self,
-        thread: int,
-        footprint: Footprint,
-        previous: Event | None,
-        latest: Event | None,
-        race: Race | None,
-    ) -> bool:
-        """Whether a thread that comes from `previous` must not make an access after `latest`:
-        because it precedes the thread of a head, and could have come in its place.
+    def comes_too_early(self, access: Access, race: Race | None, heads: list[Head]) -> bool:
+        """Whether an access must not be made: because its thread precedes that of a head, and could
+        have come in its place.
 
         For an access in a schedule, what the schedule does not take along is passed over.
         """
-        head = None if latest is None else head_here(latest)
-        while head is not None:
+        for place in range(len(heads) - 1, -1, -1):
+            head = heads[place]
             if (
-                (race is None or head.position < race.position)
-                and self.execution.precedes(thread, head.thread)
-                and is_first(thread, footprint, previous, latest, head.instead_of, race)
+                head.location == access.location
+                and (race is None or head.position < race.position)
+                and self.program.precedes(access.thread, head.thread)
+                and is_first(access, head.rival, race)
             ):
                 return True
-            head = head.head_before
         return False
 
     # Parsimonious races
 
     def find_races(self, first_node: int) -> None:
-        """Note the races to be reversed at the nodes of the latest run: the prefixes of E that end
-        with an event at position `first_node` or later. Those before are in a schedule, or were
-        nodes of an earlier run."""
-        self.first_node = first_node
+        """Note the races to be reversed at the nodes of the latest run."""
+        self.nodes = Nodes(first_node, self.heads, self.program.values)
         self.races = []
         for event in self.racing:
             if event.position < first_node:
@@ -345,18 +439,23 @@ class Pop(Guide):
             if may_block(event.kind):
                 self.note_blocking(event, event.previous, event.previous_access, event.position)
                 for earlier in event.races:
-                    if earlier.mark == FREE and earlier.mode == READ:
+                    if self.is_free(earlier) and earlier.mode == READ:
                         self.note_race(earlier, event)
             elif event.alternatives > 1:
                 self.note_alternatives(event)
             else:
                 for earlier in event.races:
-                    if earlier.mark == FREE:
+                    if self.is_free(earlier):
                         self.note_race(earlier, event)
-        for waiting in self.execution.waiting:
+        answer = self.program.answer
+        for waiting in answer.waiting:
             self.note_waiting(waiting)
-        for sleeping in self.execution.sleeping:
+        for sleeping in answer.sleeping:
             self.note_waiting(sleeping)
+
+    def is_free(self, event: Event) -> bool:
+        """Whether an event of the latest run is in no schedule."""
+        return event.position >= len(self.marks) or self.marks[event.position] == FREE
 
     def note_waiting(self, waiting: Event) -> None:
         """The races of an operation that has not happened."""
@@ -372,12 +471,12 @@ class Pop(Guide):
         head = moved_before(self.order, event, earlier, event.position)
         race = Race(earlier, head, event.previous, event.clock, event.position)
         race.latest = event.previous_access
-        if is_fresh(race, event.last_head):
+        if is_fresh(race, self.heads):
             self.note(race)
 
     def note_alternatives(self, event: Event) -> None:
         """A data choice is in a race with the same step that takes another value."""
-        if event.mark == FREE:
+        if self.is_free(event):
             for choice in range(event.alternatives - 1, -1, -1):  # the last one goes first
                 if choice != event.choice:
                     other = chosen_otherwise(event, choice)
@@ -385,7 +484,7 @@ class Pop(Guide):
 
     def note(self, race: Race) -> None:
         """Keep the races sorted by where they branch off."""
-        self.execution.bring_together(race.earlier.thread, race.head.thread)
+        self.bring_together(race.earlier.thread, race.head.thread)
         races = self.races
         place = len(races)
         while place > 0 and races[place - 1].position > race.position:
@@ -402,7 +501,7 @@ class Pop(Guide):
 
         Those belong to the node where all that the schedule takes along has happened.
         """
-        first_node = self.first_node
+        first_node = self.nodes.first
         earlier = latest if latest is None or latest.mode != READ else latest.previous_change
         stood_before = previous is None or previous.position < first_node
         while earlier is not None:
@@ -413,8 +512,8 @@ class Pop(Guide):
                 if earlier.mode == WRITE:
                     return  # all that is earlier happens before the thread got here, too
             else:
-                event = without_change(event, earlier)
-                if earlier.mark == FREE:
+                event = without_change(self.program.values, event, earlier)
+                if self.is_free(earlier):
                     self.note_enabling(earlier, event, previous, latest, end)
             if earlier.mode == WRITE and earlier.position < first_node and stood_before:
                 return  # an earlier run has seen all this
@@ -424,29 +523,14 @@ class Pop(Guide):
         self, earlier: Event, event: Event, previous: Event | None, latest: Event | None, end: int
     ) -> None:
         """The race with one change, if the operation is enabled without it."""
-        first_node = self.first_node
         if earlier.mode == WRITE:
-            race = enabled_race(earlier, event, previous, [], first_node)
+            race = enabled_race(earlier, event, previous, NO_EVENTS, self.nodes)
         else:
             adds = adds_beside(self.order, earlier, end)
-            others = Selections(earlier, event, previous, latest, adds, first_node)
-            race = others.next_race()
+            race = Selections(earlier, event, previous, latest, adds, self.nodes).next_race()
         if race is not None:
             race.latest = latest
             self.note(race)
-
-
-def head_up_to(event: Event) -> Event | None:
-    """The latest head of a schedule, up to an event."""
-    return event if event.mark == HEAD else event.last_head
-
-
-def head_here(event: Event) -> Event | None:
-    """The latest head of a schedule, up to an event, that accesses its location: only those in
-    whose place something else could come."""
-    if event.mark == HEAD and not changes_all(event):
-        return event
-    return event.head_before
 
 
 def changes_all(event: Event) -> bool:
@@ -454,34 +538,26 @@ def changes_all(event: Event) -> bool:
     return event.mode == WRITE and event.part == ALL
 
 
-def is_first(
-    thread: int,
-    footprint: Footprint,
-    previous: Event | None,
-    latest: Event | None,
-    rival: Event | None,
-    race: Race | None,
-) -> bool:
+def is_first(access: Access, rival: Event, race: Race | None) -> bool:
     """Whether an access conflicts with the event that a head was reversed against, which has not
     come yet, and happens after no other access that does since it could have come."""
-    assert rival is not None
-    mode, structure, part = footprint
-    if thread == rival.thread or not conflicts(mode, structure, part, rival):
+    mode, structure, part = access.footprint
+    if access.thread == rival.thread or not conflicts(mode, structure, part, rival):
         return False
-    past: list[Event] = [] if previous is None else [previous]
-    access = latest
-    while access is not None and access.position >= rival.position:
-        if race is None or access.position < race.position or race.takes(access):
-            if access.thread == rival.thread and access.index == rival.index:
+    past: list[Event] = [] if access.previous is None else [access.previous]
+    other = access.latest
+    while other is not None and other.position >= rival.position:
+        if race is None or other.position < race.position or race.takes(other):
+            if other.thread == rival.thread and other.index == rival.index:
                 return False
-            depends = conflicts(mode, structure, part, access)
-            if conflicts(rival.mode, rival.structure, rival.part, access) and (
-                depends or any(is_or_happens_before(access, other) for other in past)
+            depends = conflicts(mode, structure, part, other)
+            if conflicts(rival.mode, rival.structure, rival.part, other) and (
+                depends or any(is_or_happens_before(other, event) for event in past)
             ):
                 return False
             if depends:
-                past.append(access)
-        access = access.previous_access
+                past.append(other)
+        other = other.previous_access
     return True
 
 
@@ -496,18 +572,18 @@ class Selections:
         previous: Event | None,
         latest: Event | None,
         adds: list[Event],
-        first_node: int,
+        nodes: Nodes,
     ) -> None:
         self.earlier = earlier
         self.head = head
         self.previous = previous
         self.latest = latest
-        self.first_node = first_node
+        self.nodes = nodes
         self.selected = self.select(adds)
 
     def next_race(self) -> Race | None:
         for adds in self.selected:
-            race = enabled_race(self.earlier, self.head, self.previous, adds, self.first_node)
+            race = enabled_race(self.earlier, self.head, self.previous, adds, self.nodes)
             if race is not None:
                 race.latest = self.latest
                 race.others = self
@@ -517,12 +593,13 @@ class Selections:
     def select(self, adds: list[Event]) -> Iterator[list[Event]]:
         """The sets of adds, of which the latest are given first, that enable the head. Those that
         happen before one in the set, or before the head, are in it, too."""
+        values = self.nodes.values
         value = self.earlier.before
-        rest = [sums_of(adds[place:]) for place in range(len(adds) + 1)]
+        rest = [values.sums(adds[place:]) for place in range(len(adds) + 1)]
         stack: list[tuple[int, list[Event]]] = [(0, [])]
         while stack:
             place, chosen = stack.pop()
-            if not self.is_promising(sum_of(value, chosen), rest[place]):
+            if not values.some_sum_enables(self.head, values.plus(value, chosen), rest[place]):
                 continue
             latest = chosen[0] if chosen else adds[place] if place < len(adds) else self.earlier
             if not self.is_new(latest):
@@ -537,53 +614,69 @@ class Selections:
                 stack.append((place + 1, chosen))
             stack.append((place + 1, [*chosen, add]))
 
-    def is_promising(self, value: object, sums: set[int]) -> bool:
-        """Whether the head is enabled after some more adds."""
-        if not isinstance(value, int):  # adds raise, and change nothing
-            return is_enabled(self.head, value)
-        return any(is_enabled(self.head, value + total) for total in sums)
-
     def is_new(self, latest: Event) -> bool:
         """Whether a set with that latest add belongs to a node of the latest run."""
         return (
-            latest.position >= self.first_node
-            or self.earlier.position >= self.first_node
-            or (self.previous is not None and self.previous.position >= self.first_node)
+            latest.position >= self.nodes.first
+            or self.earlier.position >= self.nodes.first
+            or (self.previous is not None and self.previous.position >= self.nodes.first)
         )
 
     def comes_before_head(self, add: Event) -> bool:
         return self.previous is not None and is_or_happens_before(add, self.previous)
 
 
-def is_fresh(race: Race, head: Event | None) -> bool:
-    """Whether a schedule takes along all heads after `earlier`: the one given is the latest."""
-    while head is not None and head.position > race.position:
-        if not race.takes(head):
+def is_fresh(race: Race, heads: list[Head]) -> bool:
+    """Whether a schedule takes along all heads after `earlier`, up to where it ends."""
+    for place in range(len(heads) - 1, -1, -1):
+        head = heads[place]
+        if head.position <= race.position:
+            break
+        if head.position < race.end and not race.has(head.thread, head.index):
             return False
-        head = head.last_head
     return True
 
 
 def enabled_race(
-    earlier: Event, head: Event, previous: Event | None, adds: list[Event], first_node: int
+    earlier: Event, head: Event, previous: Event | None, adds: list[Event], nodes: Nodes
 ) -> Race | None:
     """The race of a change with an operation, if that is enabled without it, after some adds. The
     node that it belongs to must be of the latest run, and the operation fresh there."""
-    if not is_enabled(head, sum_of(earlier.before, adds)):
+    values = nodes.values
+    if not is_enabled(values, head, values.plus(earlier.before, adds)):
         return None
     latest = earlier  # of what has happened at the node
     clock = NO_CLOCK
     if previous is not None:
         latest = later_of(latest, previous)
-        clock = previous.clock if head.index > 1 else joined(NO_CLOCK, previous)
+        clock = previous.clock if head.index > 1 else after(NO_CLOCK, previous)
     for add in adds:
         latest = later_of(latest, add)
-        clock = joined(clock, add)
-    if latest.position < first_node:
+        clock = after(clock, add)
+    if latest.position < nodes.first:
         return None
     race = Race(earlier, head, previous, clock, latest.position + 1)
-    return race if is_fresh(race, head_up_to(latest)) else None
+    return race if is_fresh(race, nodes.heads) else None
 
 
 def later_of(one: Event, other: Event) -> Event:
     return one if one.position >= other.position else other
+
+
+def check_notes(task: Task) -> None:
+    """Refuse a task whose notes do not fit its steps."""
+    try:
+        marks = task.numbers("marks")
+        heads = [position for position, mark in enumerate(marks) if mark == HEAD]
+        rivals = task.numbers("rivals")
+        fits = (
+            len(marks) == len(task.numbers("modes")) == len(task.steps)
+            and all(FREE <= mark <= HEAD for mark in marks)
+            and len(heads) == len(rivals) == len(task.names("rival_threads"))
+            and all(0 <= rival <= head for rival, head in zip(rivals, heads, strict=True))
+            and all(THREAD.fullmatch(name) for name in task.names("rival_threads"))
+        )
+    except (KeyError, ValueError):
+        fits = False
+    if not fits:
+        raise MazurkaError("not a task that Mazurka wrote: its notes do not fit its steps")

@@ -17,40 +17,40 @@ from random import Random
 
 from mazurka.engine.event import Event, dependent
 from mazurka.engine.order import HappensBefore
-from mazurka.engine.program import Execution, Guide
-from mazurka.engine.search import Search
+from mazurka.engine.program import PICKED
+from mazurka.engine.search import Explorer, Search
+from mazurka.engine.values import Values
 
 
-class Sampler(Guide):
+class Sampler(Explorer):
     """Picks threads at random."""
 
+    cannot_split = "its executions are drawn one after the other from one seed; use other seeds"
+
     def __init__(self, search: Search) -> None:
-        super().__init__()
-        self.picks = True
-        self.search = search
-        self.execution: Execution = search.execution
+        super().__init__(search)
+        self.request.policy = PICKED
+        self.request.all_stand = True
+        self.request.watcher = self
         self.chance = Random(search.seed)
 
     def explore(self) -> bool:
         """Run executions until the search ends; never has this seen everything."""
         search = self.search
         traces: set[int] = set()
-        self.execution.guide = self
         while True:
+            self.events.clear()
             self.begin()
             counted = search.counted
-            goes_on = search.run(0, [], [])
+            goes_on = search.run(self.request)
             if search.counted > counted:
-                traces.add(trace_number(self.execution.events))
+                traces.add(trace_number(self.events, self.program.values))
                 search.result.traces = len(traces)
             if not goes_on:
                 return False
 
     def begin(self) -> None:
         """An execution begins."""
-
-    def performed(self, event: Event) -> None:
-        """A step was made."""
 
     def pick(self, threads: list[int]) -> int:
         return threads[self.chance.randrange(len(threads))]
@@ -64,31 +64,27 @@ class Priorities(Sampler):
 
     def __init__(self, search: Search) -> None:
         super().__init__(search)
-        self.longest = len(self.execution.events)  # of the executions so far
+        self.longest = len(search.first)  # of the executions so far
         self.priorities: dict[int, float] = {}
-        self.step = 0
         self.changes: list[int] = []  # the steps before which a thread falls behind
 
     def begin(self) -> None:
-        self.longest = max(self.longest, self.step)
         self.priorities = {}
-        self.step = 0
         self.changes = [
             self.chance.randrange(max(self.longest, 1)) for _ in range(self.search.depth - 1)
         ]
 
-    def performed(self, event: Event) -> None:
-        self.step += 1
-
     def pick(self, threads: list[int]) -> int:
+        step = len(self.events)
+        self.longest = max(self.longest, step + 1)
         for thread in threads:
             if thread not in self.priorities:
                 self.priorities[thread] = self.chance.random()
         while True:
             best = max(threads, key=self.priorities.__getitem__)
-            if self.step not in self.changes:
+            if step not in self.changes:
                 return best
-            self.changes.remove(self.step)
+            self.changes.remove(step)
             self.priorities[best] = min(self.priorities.values()) - 1
 
 
@@ -98,29 +94,24 @@ class PartialOrders(Sampler):
     def __init__(self, search: Search) -> None:
         super().__init__(search)
         self.priorities: dict[int, float] = {}  # of the steps that threads stand before
-        self.latest: Event | None = None
 
     def begin(self) -> None:
         self.priorities = {}
-        self.latest = None
-
-    def performed(self, event: Event) -> None:
-        self.latest = event
 
     def pick(self, threads: list[int]) -> int:
-        latest = self.latest
+        latest = self.events[-1] if self.events else None
         for thread in threads:
             if thread not in self.priorities or (
-                latest is not None and dependent(latest, self.execution.standing(thread))
+                latest is not None and dependent(latest, self.program.standing(thread))
             ):
                 self.priorities[thread] = self.chance.random()
         return max(threads, key=self.priorities.__getitem__)
 
 
-def trace_number(events: list[Event]) -> int:
+def trace_number(events: list[Event], values: Values) -> int:
     """A number for the trace of an execution: the same, within a search, for equivalent ones only
     (but for one chance in billions)."""
-    order = HappensBefore()
+    order = HappensBefore(values)
     threads: dict[int, list[object]] = {}
     for event in events:
         order.extend(event)

@@ -14,41 +14,44 @@ from mazurka.engine.races import (
     reversals,
     waiting_reversals,
 )
-from mazurka.engine.search import Search
+from mazurka.engine.search import Explorer, Search
 
 
-class SourceDpor:
+class SourceDpor(Explorer):
+    cannot_split = (
+        "a race that is found below a step may add another step before it, where others explore; "
+        "use pop or trust"
+    )
+
     def __init__(self, search: Search) -> None:
-        self.search = search
-        self.execution = search.execution
-        self.order = HappensBefore()
+        super().__init__(search)
+        self.order = HappensBefore(self.program.values)
         self.backtrack: list[list[Event]] = []  # for each prefix of E, the steps still to take
 
     def explore(self) -> bool:
         """Explore the whole program; False when the search was ended before."""
         keep = 0
-        path: list[Event] = []
-        sleep: list[Event] = []
         while True:
-            if not self.search.run(keep, path, sleep):
+            if not self.search.run(self.request):
                 return False
             self.reverse_races(keep)
             while True:
                 keep = self.deepest_step()
                 if keep < 0:
                     return True
-                finished = self.execution.events[keep]
+                finished = self.events[keep]
                 step = self.backtrack[keep].pop(0)
                 # A step that sleeps already has been explored from an earlier prefix.
                 if not includes(finished.sleep, step):
                     break
-            sleep = [*finished.sleep, finished]
-            path = [step]
+            del self.events[keep:]
+            self.request.path = [step]
+            self.request.sleep = [*finished.sleep, finished]
             self.order.cut(keep)
 
     def reverse_races(self, keep: int) -> None:
         """Make sure that each new race will be reversed by some step from before it."""
-        events = self.execution.events
+        events = self.events
         while len(self.backtrack) < len(events):
             self.backtrack.append([])
         for position in range(keep, len(events)):
@@ -58,14 +61,14 @@ class SourceDpor:
                 self.add_alternatives(event)
             for reversal in reversals(self.order, event, position):
                 self.add_source(reversal)
-        for waiting in self.execution.waiting:
+        for waiting in self.program.answer.waiting:
             for reversal in waiting_reversals(self.order, waiting):
                 self.add_source(reversal)
 
     def add_source(self, reversal: Reversal) -> None:
         """Unless an initial of the sequence is, or was, explored there: add one."""
         steps = self.backtrack[reversal.position]
-        for step in self.execution.events[reversal.position].sleep:
+        for step in self.events[reversal.position].sleep:
             if reversal.relation(self.order, step) == FIRST:
                 return
         for step in steps:

@@ -27,7 +27,7 @@ from mazurka.engine.races import (
     reversals,
     waiting_reversals,
 )
-from mazurka.engine.search import ALL_OF_THEM, Search
+from mazurka.engine.search import ALL_OF_THEM, Explorer, Search
 from mazurka.explore.qpor.unfolding import (
     NOWHERE,
     Canonical,
@@ -59,15 +59,19 @@ class Prefix:
 NO_DISABLED: Final[list[Canonical]] = []
 
 
-class Qpor:
+class Qpor(Explorer):
+    cannot_split = (
+        "alternatives are found when all below an event is explored, in the unfolding that all of "
+        "it has added to; use pop or trust"
+    )
+
     def __init__(self, search: Search) -> None:
-        self.search = search
-        self.execution = search.execution
-        self.execution.takes_conditions = False
+        super().__init__(search)
+        self.request.takes_conditions = False
         self.k = search.k
-        self.order = HappensBefore()
+        self.order = HappensBefore(self.program.values)
         self.unfolding = Unfolding()
-        self.events: list[Canonical] = []  # C, in the order of the current execution
+        self.current: list[Canonical] = []  # C, in the order of the current execution
         self.configuration = Configuration([], {})  # the same
         self.prefixes = [Prefix()]  # one more than C is or has been long
 
@@ -75,9 +79,9 @@ class Qpor:
         """Explore the whole program; False when the search was ended before."""
         if not self.run(0, [], []):
             return False
-        while self.events:
+        while self.current:
             event = self.take_off()
-            position = len(self.events)
+            position = len(self.current)
             if event.place != NOWHERE and len(event.beside.known) > 1:  # there are others beside it
                 prefix = self.prefixes[position]
                 disabled = [*prefix.disabled, *prefix.explored, event]
@@ -93,14 +97,16 @@ class Qpor:
     def run(self, keep: int, path: list[Canonical], disabled: list[Canonical]) -> bool:
         """Explore(C, D, A) down to a maximal configuration, or one that goes on in D only."""
         search = self.search
-        steps = [event.label for event in path]
-        if not search.run(keep, steps, [event.label for event in disabled]):
+        del self.events[keep:]
+        self.request.path = [event.label for event in path]
+        self.request.sleep = [event.label for event in disabled]
+        if not search.run(self.request):
             return False
-        if self.execution.status == REDUNDANT and self.k == ALL_OF_THEM and not search.races:
+        if self.program.answer.status == REDUNDANT and self.k == ALL_OF_THEM and not search.races:
             raise RuntimeError("a redundant execution in an optimal search: a bug in Mazurka")
-        for position in range(keep, len(self.execution.events)):
-            self.put_on(self.execution.events[position])
-        for waiting in self.execution.waiting:
+        for position in range(keep, len(self.events)):
+            self.put_on(self.events[position])
+        for waiting in self.program.answer.waiting:
             for reversal in waiting_reversals(self.order, waiting):
                 latest = self.order.last_access[waiting.location]
                 self.add_reversal(reversal, None, self.order.latest_of(waiting.thread), latest)
@@ -127,19 +133,19 @@ class Qpor:
         self.extend(event)
 
     def canonical(self, step: Event | None) -> Canonical | None:
-        return None if step is None else self.events[step.position]
+        return None if step is None else self.current[step.position]
 
     def causes_of(self, step: Event) -> list[Canonical]:
         """The maximal events of a history, apart from the previous one of the thread."""
         if step.kind == JOIN:
-            return [self.events[self.order.latest_of(step.choice).position]]
-        return [self.events[race.position] for race in step.races]
+            return [self.current[self.order.latest_of(step.choice).position]]
+        return [self.current[race.position] for race in step.races]
 
     def extend(self, event: Canonical) -> None:
         """Add an event to C."""
-        position = len(self.events)
+        position = len(self.current)
         prefix = self.prefixes[position]
-        self.events.append(event)
+        self.current.append(event)
         thread = event.label.thread
         tops = self.configuration.tops
         while len(tops) <= thread:
@@ -162,8 +168,8 @@ class Qpor:
 
     def take_off(self) -> Canonical:
         """Take the last event off C."""
-        event = self.events.pop()
-        position = len(self.events)
+        event = self.current.pop()
+        position = len(self.current)
         self.order.cut(position)
         prefix = self.prefixes[position]
         self.configuration.tops[event.label.thread] = prefix.top
@@ -203,7 +209,7 @@ class Qpor:
                 if other.mode == WRITE and other.part == ALL:
                     break
             other = other.previous_access
-        causes = [self.events[cause.position] for cause in found]
+        causes = [self.current[cause.position] for cause in found]
         event = self.unfolding.event(step, label, self.canonical(previous), causes)
         self.keep_for(event, reversal.position)
 

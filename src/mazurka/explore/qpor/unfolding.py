@@ -375,8 +375,7 @@ def label_of(step: Event) -> Event:
     label.structure = step.structure
     label.part = step.part
     label.choice = step.choice
-    label.code = step.code
-    label.instruction = step.instruction
+    label.place = step.place
     return label
 
 

@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Iterable
 
 from mazurka.engine.result import MazurkaError, Result
-from mazurka.report.text import plural
 
 
 def search_with_bounds(
@@ -24,7 +23,7 @@ def search_with_bounds(
             done.bound += f"; with {bound}, it {result.reason}"
             return done, True
         if result.cut:
-            preemptions = f"at most {plural(bound, 'preemption')}"
+            preemptions = f"at most {bound} preemption{'' if bound == 1 else 's'}"
             result.bound = f"{result.bound}, {preemptions}" if result.bound else preemptions
         if result.failures or not everything or not result.cut:
             return result, everything

@@ -9,13 +9,14 @@ each other are in order, as they are for traces.
 from typing import Final
 
 from mazurka.engine.event import Event
-from mazurka.engine.operation import FETCH_ADD, LOAD, READ, STORE
-from mazurka.engine.order import HappensBefore, joined
+from mazurka.engine.operation import READ, is_blind, is_memory_access
+from mazurka.engine.order import HappensBefore, after
+from mazurka.engine.values import Values
 
 
 class Causality(HappensBefore):
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, values: Values) -> None:
+        super().__init__(values)
         self.ordered: list[bool] = []  # by location: it is not free
         self.accessed: list[bool] = []  # by location: it was taken for one that is
         self.misjudged = False  # whether one was that is not: the clocks are wrong then
@@ -26,7 +27,7 @@ class Causality(HappensBefore):
     def extend(self, event: Event) -> None:
         location = event.location
         if location >= 0:
-            if not LOAD <= event.kind <= FETCH_ADD:
+            if not is_memory_access(event.kind):
                 self.put_in_order(location)
             self.know_location(location)
             self.accessed[location] = True
@@ -37,7 +38,7 @@ class Causality(HappensBefore):
         self.follow_thread(event)
         source = source_of(event)
         if source is not None:
-            event.clock = joined(event.clock, source)
+            event.clock = after(event.clock, source)
 
     def put_in_order(self, location: int) -> None:
         """All accesses to a location are in order, from now on."""
@@ -58,7 +59,7 @@ def source_of(event: Event) -> Event | None:
 
 
 def observes(event: Event) -> bool:
-    return event.kind != STORE
+    return not is_blind(event.kind)
 
 
 def changes(event: Event) -> bool:

@@ -13,16 +13,16 @@ from mazurka.engine.event import Event, conflicts
 from mazurka.engine.operation import (
     ADD,
     AWAIT_PART,
-    BLOCKED,
     JOIN,
     WRITE,
     is_steady,
     may_block,
-    outcome,
 )
 from mazurka.engine.order import HappensBefore, include
-from mazurka.engine.program import Execution
-from mazurka.engine.races import changes_for, sum_of, without_change
+from mazurka.engine.program import Program
+from mazurka.engine.races import changes_for, without_change
+from mazurka.engine.races import is_enabled as is_enabled_by
+from mazurka.engine.values import Values
 
 NO_CLOCKS: Final[dict[int, list[int]]] = {}
 NO_OPERATIONS: Final[dict[int, Event]] = {}
@@ -32,8 +32,8 @@ class Bound:
     """Watches a graph grow, and says when it is of no use for finding executions that take at most
     `most` preemptions."""
 
-    def __init__(self, execution: Execution, order: HappensBefore, most: int) -> None:
-        self.execution = execution
+    def __init__(self, program: Program, order: HappensBefore, most: int) -> None:
+        self.program = program
         self.order = order
         self.most = most
         self.schedule = Schedule(order)
@@ -66,7 +66,7 @@ class Bound:
                 self.schedule = schedule_of(self.order, fewer)
         if not self.is_exceeded:
             return True
-        unfinished = self.execution.unfinished()
+        unfinished = self.program.unfinished()
         for thread in unfinished:
             if thread not in self.hopeless:
                 part = self.part_if_revisits(thread, unfinished)
@@ -264,8 +264,9 @@ def is_enabled(order: HappensBefore, operation: Event, done: list[int]) -> bool:
     access = order.last_access[location] if location < len(order.last_access) else None
     if access is None:
         return False
+    values = order.values
     if operation.kind == AWAIT_PART:
-        return is_part_enabled(operation, access, done)
+        return is_part_enabled(values, operation, access, done)
     adds: list[Event] = []
     value: object = None
     while access is not None:
@@ -277,18 +278,17 @@ def is_enabled(order: HappensBefore, operation: Event, done: list[int]) -> bool:
             if access.mode == ADD:
                 adds.append(access)
         access = access.previous_access
-    value = sum_of(value, adds)
-    return outcome(operation.kind, value, operation.first, operation.second) != BLOCKED
+    return is_enabled_by(values, operation, values.plus(value, adds))
 
 
-def is_part_enabled(operation: Event, latest: Event, done: list[int]) -> bool:
+def is_part_enabled(values: Values, operation: Event, latest: Event, done: list[int]) -> bool:
     """The same for a read of a container. Unless all that it waits for has happened, some change is
     still to come; if it waits for ever, it is not enabled after all of them."""
     enabled = False
     access: Event | None = latest
     while access is not None:
         if access.index > done[access.thread] and changes_for(access, operation):
-            enabled = outcome(AWAIT_PART, access.before, operation.first, None) != BLOCKED
-            operation = without_change(operation, access)
+            enabled = is_enabled_by(values, operation, access.before)
+            operation = without_change(values, operation, access)
         access = access.previous_access
     return enabled

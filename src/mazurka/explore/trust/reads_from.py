@@ -8,9 +8,11 @@ docs/trust.md has the argument.
 """
 
 from mazurka.engine.event import Event, copy_of
-from mazurka.engine.operation import BLOCKED, COMPARE_EXCHANGE, FETCH_ADD, outcome
+from mazurka.engine.operation import BLOCKED, is_steady
 from mazurka.engine.order import include, knows
+from mazurka.engine.program import Answer
 from mazurka.engine.search import Search
+from mazurka.engine.values import Values
 from mazurka.explore.trust.causality import Causality, Linearisation, changes, observes, source_of
 from mazurka.explore.trust.visit import (
     NO_CLAIMS,
@@ -39,7 +41,8 @@ class NewSource(Revisit):
 class ReadsFrom(Trust):
     def __init__(self, search: Search) -> None:
         super().__init__(search)
-        self.causality = Causality()
+        self.request.orders_writes = False
+        self.causality = Causality(self.program.values)
         self.order = self.causality
 
     def explore(self) -> bool:
@@ -54,15 +57,15 @@ class ReadsFrom(Trust):
             everything = super().explore()
         return everything
 
-    def count(self) -> bool:
+    def count(self, answer: Answer) -> bool:
         """Count the latest execution, unless a location was misjudged. What a thread waits for, and
         whether it waits for ever, depends on the last write: there coherence counts."""
-        for waiting in self.execution.waiting:
+        for waiting in answer.waiting:
             if waiting.location >= 0:
                 self.causality.put_in_order(waiting.location)
-        for location in self.execution.polled:
+        for location in answer.polled:
             self.causality.put_in_order(location)
-        return not self.causality.misjudged and super().count()
+        return not self.causality.misjudged and super().count(answer)
 
     # Sources
 
@@ -70,7 +73,7 @@ class ReadsFrom(Trust):
         if graph.renewed >= 0:
             event = graph.events[graph.renewed]
             accesses = accesses_without(event, graph.events[:begin])
-            renewed = reading(event, event.previous_change, event.before)
+            renewed = reading(self.program.values, event, event.previous_change, event.before)
             self.revisit_readers(graph, begin, renewed, accesses, event.before)
         super().find_revisits(graph, begin)
 
@@ -92,7 +95,7 @@ class ReadsFrom(Trust):
         for place in range(len(sources)):
             source = sources[place]
             if not is_hidden(event, source, sources):
-                other = reading(event, source, values[place])
+                other = reading(self.program.values, event, source, values[place])
                 if observes(event) and source is not event.previous_change:
                     self.revisits.append(NewSource(graph, end, other, None, None))
                 self.revisit_readers(graph, end, other, accesses, values[place])
@@ -103,14 +106,15 @@ class ReadsFrom(Trust):
         """Find what an event may revisit that has found a value."""
         if not changes(event):
             return
-        written = value_written(event, found)
+        values = self.program.values
+        _, written = values.apply(event, found)
         for revisited in accesses:
             if (
                 observes(revisited)
                 and not graph.settled[revisited.position]
                 and not knows(event.clock, revisited)
             ):
-                reader = reading(revisited, event, written)
+                reader = reading(values, revisited, event, written)
                 revisit = NewSource(graph, end, event, revisited, reader)
                 if self.deletes_maximal_only(revisit, revisited, event.clock):
                     self.revisits.append(revisit)
@@ -239,25 +243,13 @@ def past_of(event: Event) -> list[int]:
     return past
 
 
-def reading(event: Event, source: Event | None, value: object) -> Event:
+def reading(values: Values, event: Event, source: Event | None, value: object) -> Event:
     """An event as it is when it reads a value from a source."""
     other = copy_of(event)
     other.previous_change = source
     other.clock = past_of(event)
     if source is not None:
         include(other.clock, source)
-    if other.kind == COMPARE_EXCHANGE:
-        other.mode = outcome(other.kind, value, other.first, other.second)
+    if not is_steady(other.kind):
+        other.mode = values.mode(other, value)
     return other
-
-
-def value_written(event: Event, found: object) -> object:
-    """What a change leaves in its location, if that held a value before."""
-    if event.kind == COMPARE_EXCHANGE:
-        return event.second
-    if event.kind != FETCH_ADD:
-        return event.first
-    try:
-        return found + event.first  # type: ignore[operator]
-    except Exception:  # its thread will meet it, too
-        return found

@@ -14,31 +14,26 @@ running the program along that sequence; what the run then goes on with is added
 
 from typing import Final
 
-from mazurka.engine.event import Event, conflicts, copy_of
+from mazurka.engine.clock import join
+from mazurka.engine.event import NO_EVENTS, Event, conflicts, copy_of
 from mazurka.engine.operation import (
     ADD,
     ALL,
     AWAIT_PART,
     BLOCKED,
     CHOOSE,
-    FIRST_ON_PARTS,
     READ,
+    UNKNOWN,
     WRITE,
-    View,
-    footprint,
+    has_parts,
     is_steady,
-    outcome,
 )
-from mazurka.engine.order import (
-    HappensBefore,
-    happens_before,
-    include,
-    join,
-    knows,
-)
-from mazurka.engine.program import COMPLETE, CUT, REDUNDANT, Guide
-from mazurka.engine.races import changes_for, chosen_otherwise, is_enabled, sum_of, without_change
-from mazurka.engine.search import Search
+from mazurka.engine.order import HappensBefore, happens_before, include, knows
+from mazurka.engine.program import COMPLETE, CUT, LEFTMOST, NOBODY, REDUNDANT, Answer
+from mazurka.engine.races import changes_for, chosen_otherwise, is_enabled, without_change
+from mazurka.engine.search import Explorer, Search
+from mazurka.engine.task import Task
+from mazurka.engine.values import Values
 from mazurka.explore.trust.preemptions import Bound
 
 
@@ -65,7 +60,7 @@ class Graph:
         self.settled = settled  # whether a revisit rests on it: then it is never deleted
         self.claims = claims
         self.undeletable: list[int] = []  # where events are that are settled, or not maximal
-        self.revisited: Event | None = None  # what is to come next,
+        self.revisited: Event | None = None  # what is to come next, or at least its thread,
         self.revisited_added = 0  # and its place in the addition order
         self.renewed = -1  # the position of a revisited event that is there, and may revisit others
 
@@ -90,60 +85,124 @@ class Revisit:
         self.moved: Event | None = None  # the event as it then is, if that is always the same
 
 
-class Trust(Guide):
+class Trust(Explorer):
     def __init__(self, search: Search) -> None:
-        super().__init__()
-        self.leftmost = True
-        self.search = search
-        self.execution = search.execution
-        self.order = HappensBefore()
+        super().__init__(search)
+        self.request.policy = LEFTMOST
+        self.order = HappensBefore(self.program.values)
+        self.graphs: list[Graph] = []  # to be visited when nothing is left to be revisited
         self.revisits: list[Revisit] = []  # that may still be made
         self.graph = Graph([], [], [], NO_CLAIMS)  # that is being visited
         self.bounded = -1  # how many of its events the bound knows; -1: it was not asked yet
         self.is_cut = False  # whether it is left out
         self.bound: Bound | None = None
         if search.preemptions >= 0:
-            self.bound = Bound(self.execution, self.order, search.preemptions)
-            self.may_stop = True
-
-    def performed(self, event: Event) -> None:
-        """Events are looked at when they are done."""
+            self.bound = Bound(self.program, self.order, search.preemptions)
+            self.request.watcher = self
+            self.request.watches_steps = True
 
     def explore(self) -> bool:
-        """Explore the whole program; False when the search was ended before."""
-        self.execution.guide = self
-        graph: Graph | None = self.graph
+        """Visit the empty graph, or those of the tasks, and all that revisits make of them; False
+        when the search was ended before."""
+        if not self.graphs:
+            self.graphs.append(Graph([], [], [], NO_CLAIMS))
+        graph = self.next_graph()
         while graph is not None:
             if not self.search.may_run():
+                self.graphs.append(graph)
                 return False
             length = len(graph.events)
-            self.run(graph)
+            answer = self.run(graph)
             if not all_hold(graph.claims, graph.events, graph.added):
-                self.execution.status = REDUNDANT
-            if not self.count():
+                answer.status = REDUNDANT
+            going_on = self.count(answer)
+            if not self.search.is_broken:
+                self.find_revisits(graph, length)
+            if not going_on:
                 return False
-            self.find_revisits(graph, length)
             graph = self.next_graph()
         return True
 
+    # Tasks: a graph that was not visited yet
+
+    def take_up(self, task: Task) -> None:
+        steps = self.program.path_of(task.steps)
+        for step, mode in zip(steps, task.numbers("modes"), strict=True):
+            step.mode = mode
+        settled = [settled != 0 for settled in task.numbers("settled")]
+        claims = [self.claim_from(words.split()) for words in task.names("claims")]
+        graph = Graph(steps, task.numbers("added"), settled, claims)
+        for words in task.names("revisited"):
+            graph.revisited = self.event_named(words)
+        graph.revisited_added = task.numbers("revisited_added")[0]
+        self.graphs.append(graph)
+
+    def split(self) -> list[Task]:
+        """The graphs that were given and not visited, and those that revisits still make."""
+        left = [self.task_of(graph) for graph in self.graphs]
+        graph = self.next_revisited()
+        while graph is not None:
+            left.append(self.task_of(graph))
+            graph = self.next_revisited()
+        return left
+
+    def task_of(self, graph: Graph) -> Task:
+        revisited = [] if graph.revisited is None else [self.name_of(graph.revisited)]
+        return Task(
+            "trust",
+            tuple(self.program.steps_of(graph.events)),
+            {
+                "modes": [event.mode for event in graph.events],
+                "added": graph.added,
+                "settled": [int(settled) for settled in graph.settled],
+                "revisited": revisited,
+                "revisited_added": [graph.revisited_added],
+                "claims": [self.words_of(claim) for claim in graph.claims],
+            },
+        )
+
+    def words_of(self, claim: Claim) -> str:
+        awaited = [self.name_of(event) for event in claim.awaited]
+        return " ".join([self.name_of(claim.operation), str(claim.added), *awaited])
+
+    def claim_from(self, words: list[str]) -> Claim:
+        awaited = [self.event_named(name) for name in words[2:]]
+        return Claim(self.event_named(words[0]), int(words[1]), awaited)
+
+    def name_of(self, event: Event) -> str:
+        """An event by its thread, and which of its events it is."""
+        return f"{self.program.thread_name(event.thread)}:{event.index}"
+
+    def event_named(self, name: str) -> Event:
+        """An event of which no more is known."""
+        thread, index = name.split(":")
+        event = self.program.path_of([(thread, "", 0)])[0]
+        event.index = int(index)
+        return event
+
     # Growing a graph
 
-    def run(self, graph: Graph) -> None:
+    def run(self, graph: Graph) -> Answer:
         """Realise a graph, and add to it maximally as long as there is something to add."""
         path = graph.events
-        keep = common_prefix(self.execution.events, path)
-        self.first = -1 if graph.revisited is None else graph.revisited.thread
+        keep = common_prefix(self.events, path)
         self.graph = graph
         self.bounded = -1
         self.is_cut = False
         self.order.cut(keep)
-        self.execution.run(keep, path[keep:], [])
+        del self.events[keep:]
+        self.request.path = path[keep:]
+        self.request.first = NOBODY if graph.revisited is None else graph.revisited.thread
+        answer = self.program.run(self.request)
         self.extend_order()
-        events = self.execution.events.copy()
+        events = self.events.copy()
         graph.events = events
         latest = max(graph.added, default=-1)
+        for claim in graph.claims:
+            claim.operation = met_again(claim.operation, events, answer.waiting)
         if graph.revisited is not None:
-            add_revisited(graph, len(path), graph.revisited)
+            revisited = met_again(graph.revisited, events, answer.waiting)
+            add_revisited(graph, len(path), revisited)
         while len(graph.added) < len(events):
             latest += 1
             graph.added.append(latest)
@@ -153,9 +212,10 @@ class Trust(Guide):
             for position in range(len(events))
             if graph.settled[position] or not is_default(events[position])
         ]
+        return answer
 
     def extend_order(self) -> None:
-        events = self.execution.events
+        events = self.events
         for position in range(len(self.order.events), len(events)):
             self.order.extend(events[position])
 
@@ -172,7 +232,7 @@ class Trust(Guide):
                 self.revisits.append(Revisit(graph, position, other, None))
         if self.is_cut:
             return  # others could still go on
-        for waiting in self.execution.waiting:
+        for waiting in self.program.answer.waiting:
             location = waiting.location
             if 0 <= location < len(order.last_access):
                 order.know_thread(waiting.thread)
@@ -213,7 +273,14 @@ class Trust(Guide):
                     self.revisits.append(revisit)
 
     def next_graph(self) -> Graph | None:
-        """What a revisit makes of a graph that was visited; None at the end of the search."""
+        """What is to be visited next; None at the end of the search."""
+        graph = self.next_revisited()
+        if graph is None and self.graphs:
+            graph = self.graphs.pop()
+        return graph
+
+    def next_revisited(self) -> Graph | None:
+        """What a revisit makes of a graph that was visited; None if there is none left."""
         while self.revisits:
             revisit = self.revisits[-1]
             graph = self.graph_after(revisit)
@@ -225,7 +292,7 @@ class Trust(Guide):
 
     # Preemption bounding
 
-    def stops(self) -> bool:
+    def ends_run(self) -> bool:
         """Whether the graph that is being visited is left out (line 5), with the events that were
         added last."""
         bound = self.bound
@@ -247,27 +314,26 @@ class Trust(Guide):
                 include(settled, events[position])
         return bound.begin(events, settled)
 
-    def count(self) -> bool:
+    def count(self, answer: Answer) -> bool:
         """Count the latest execution; False when the search must end here."""
         bound = self.bound
         if bound is None:
-            return self.search.count()
-        execution = self.execution
+            return self.search.count(answer)
         result = self.search.result
-        if execution.status != REDUNDANT:
+        if answer.status != REDUNDANT:
             self.is_cut = False  # nothing could be added anyway
         elif self.is_cut:
-            execution.status = CUT
-        waiting = [] if self.is_cut else execution.waiting
+            answer.status = CUT
+        waiting = NO_EVENTS if self.is_cut else answer.waiting
         if not bound.takes_more(waiting):
-            return self.search.count()
-        if execution.failed and self.search.strict_bound:
-            execution.failed = False
-            execution.status = CUT  # it is left out, though it was run to its end
-        if execution.status == COMPLETE:
+            return self.search.count(answer)
+        if answer.failed and self.search.strict_bound:
+            answer.failed = False
+            answer.status = CUT  # it is left out, though it was run to its end
+        if answer.status == COMPLETE:
             result.beyond += 1
         failures = len(result.failures)
-        goes_on = self.search.count()
+        goes_on = self.search.count(answer)
         for failure in result.failures[failures:]:
             needed = bound.fewest(waiting)
             failure.details.append(
@@ -300,7 +366,7 @@ class Trust(Guide):
         if any(access.mode != READ for access in revisit.candidates):
             return True
         # Values are to be looked at now: later they may be objects of another execution.
-        revisit.moved = moved_to(revisit, revisited, kept)
+        revisit.moved = moved_to(self.program.values, revisit, revisited, kept)
         return revisit.moved is not None and depends(revisit.moved, revisited)
 
     def graph_after(self, revisit: Revisit) -> Graph | None:
@@ -322,7 +388,7 @@ class Trust(Guide):
         moved = (
             copy_of(revisit.moved)
             if revisit.moved is not None
-            else moved_to(revisit, revisited, kept)
+            else moved_to(self.program.values, revisit, revisited, kept)
         )
         if (
             moved is None
@@ -356,7 +422,7 @@ class Trust(Guide):
         """Whether a choice that is not the first one is maximal even so: it is a condition on
         symbolic values, which cannot be true with what was added before and what is kept."""
         choice = graph.events[position]
-        if graph.settled[position] or isinstance(choice.first, int):
+        if graph.settled[position]:
             return False
         others = [
             other
@@ -364,7 +430,23 @@ class Trust(Guide):
             if other.kind == CHOOSE
             and (graph.added[other.position] < graph.added[position] or knows(kept, other))
         ]
-        return self.execution.excludes(others, choice)
+        return self.program.excludes(others, choice)
+
+
+def met_again(operation: Event, events: list[Event], waiting: list[Event]) -> Event:
+    """An operation of a task, of which only the name is known, as the run has met it."""
+    if operation.kind != UNKNOWN:
+        return operation
+    thread = operation.thread
+    for event in events:
+        if event.thread == thread and event.index == operation.index:
+            return event
+    for event in waiting:
+        if event.thread == thread:
+            met = copy_of(event)
+            met.index = operation.index
+            return met
+    return operation
 
 
 def add_revisited(graph: Graph, length: int, revisited: Event) -> None:
@@ -446,7 +528,7 @@ def select_less(revisit: Revisit) -> bool:
     return True
 
 
-def moved_to(revisit: Revisit, revisited: Event, kept: list[int]) -> Event | None:
+def moved_to(values: Values, revisit: Revisit, revisited: Event, kept: list[int]) -> Event | None:
     """The event as it is after what is kept; None if it is blocked there.
 
     What it finds is what the first of the deleted changes has found: all kept ones on the same part
@@ -465,42 +547,26 @@ def moved_to(revisit: Revisit, revisited: Event, kept: list[int]) -> Event | Non
             adds.append(access)
     if not deleted:
         return None if event.mode == BLOCKED else moved
-    if event.kind >= FIRST_ON_PARTS:
-        assert isinstance(event.first, int)
-        view = view_before(event.first, event.view, deleted)
-        moved.mode, moved.structure, moved.part = footprint(event.kind, event.first, view)
-    elif event.kind == AWAIT_PART:
-        return part_awaited(moved, event.mode != BLOCKED, deleted)
+    if event.kind == AWAIT_PART:
+        return part_awaited(values, moved, event.mode != BLOCKED, deleted)
+    if has_parts(event.kind):
+        changes = deleted[::-1]
+        moved.mode, moved.structure, moved.part = values.footprint_without(event, changes)
     elif not is_steady(event.kind):
-        value = sum_of(deleted[0].before, adds)
-        moved.mode = outcome(event.kind, value, event.first, event.second)
+        moved.mode = values.mode(event, values.plus(deleted[0].before, adds))
         if moved.mode == BLOCKED:
             return None
     return moved
 
 
-def part_awaited(event: Event, enabled: bool, deleted: list[Event]) -> Event | None:
+def part_awaited(values: Values, event: Event, enabled: bool, deleted: list[Event]) -> Event | None:
     """A read of a container without some changes, if it need not wait there."""
     event.mode = READ
     for change in reversed(deleted):
         if changes_for(change, event):
-            enabled = is_enabled(event, change.before)
-            event = without_change(event, change)
+            enabled = is_enabled(values, event, change.before)
+            event = without_change(values, event, change)
     return event if enabled else None
-
-
-def view_before(item: int, view: View, deleted: list[Event]) -> View:
-    """What an operation on an item of a container finds without some changes."""
-    length = view.length
-    present = view.present
-    for change in reversed(deleted):
-        if change.structure == WRITE:
-            length = change.view.length
-        if change.part == item:
-            present = change.view.present
-        elif change.part == ALL and change.view.numbers is not None:
-            present = item in change.view.numbers
-    return View(length, present, None)
 
 
 # Operations that adds have disabled

@@ -1,0 +1,40 @@
+"""What operations would do to the values of locations: the front end's to say.
+
+A value is a Python object, a wrapping C integer, the contents of a container: whatever the front
+end keeps in `Event.before` and `Event.after`. A search never looks into one. It asks here what
+would happen at a point of an execution that was never run: whether a lock could be taken there, or
+whether a compare-exchange would fail. `apply` gives what an operation would leave, so that an execution can
+be computed without running the program.
+"""
+
+from mazurka.engine.event import Event
+from mazurka.engine.operation import Footprint
+
+
+class Values:
+    """The answers must be functions of what is given, and nothing else."""
+
+    def mode(self, operation: Event, value: object) -> int:
+        """How an operation accesses its location if that holds a value: a mode, or BLOCKED."""
+        raise NotImplementedError
+
+    def apply(self, operation: Event, value: object) -> tuple[object, object]:
+        """What an operation gives, and what it leaves in its location, if that held a value."""
+        raise NotImplementedError
+
+    def footprint_without(self, operation: Event, changes: list[Event]) -> Footprint:
+        """How an operation on a container accesses that without some changes which it has found,
+        the latest first. One that may block accesses it in this way once it is enabled."""
+        raise NotImplementedError
+
+    def plus(self, value: object, adds: list[Event]) -> object:
+        """A value after some adds (which leave it alone if it is none that can be added to)."""
+        raise NotImplementedError
+
+    def sums(self, adds: list[Event]) -> object:
+        """What the selections of some adds come to, for `some_sum_enables`."""
+        raise NotImplementedError
+
+    def some_sum_enables(self, operation: Event, value: object, sums: object) -> bool:
+        """Whether some selection of adds makes a value that enables an operation."""
+        raise NotImplementedError
