@@ -2,8 +2,8 @@
 
 Every visible operation works on one location, and is a function of the value found there alone: it
 is disabled, or it reads, writes or adds. What it would do to a given value is the front end's to
-say (values.py); here is what a search knows without any value. A container is one location with many
-parts: an access has a *footprint* there.
+say (values.py); here is what a search knows without any value. A container is one location with
+many parts: an access has a *footprint* there.
 """
 
 from typing import Final

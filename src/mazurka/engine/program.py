@@ -4,9 +4,9 @@ A front end offers a **Program**: something that can be run again and again from
 state, one step of one thread after the other. A search makes a **Request** for an execution: what
 to repeat, which steps to take then, who sleeps, and how the rest is to go, as data. The program
 runs, adds the events that are new to the search's list, and gives an **Answer**: how it ended, who
-waits, who sleeps. That is one call an execution. A search never sees how a program is run, and a program
-never knows which search steers it. Where a search must decide in the midst of a run, the request
-names what it watches, and the program asks its **Watcher** there, and nowhere else.
+waits, who sleeps. That is one call an execution. A search never sees how a program is run, and a
+program never knows which search steers it. Where a search must decide in the midst of a run, the
+request names what it watches, and the program asks its **Watcher** there, and nowhere else.
 
 Whoever writes a front end owes the searches this (tests/conformance checks it, and has a front end
 of a hundred lines):

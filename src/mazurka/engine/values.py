@@ -3,8 +3,8 @@
 A value is a Python object, a wrapping C integer, the contents of a container: whatever the front
 end keeps in `Event.before` and `Event.after`. A search never looks into one. It asks here what
 would happen at a point of an execution that was never run: whether a lock could be taken there, or
-whether a compare-exchange would fail. `apply` gives what an operation would leave, so that an execution can
-be computed without running the program.
+whether a compare-exchange would fail. `apply` gives what an operation would leave, so that an
+execution can be computed without running the program.
 """
 
 from mazurka.engine.event import Event
