@@ -93,7 +93,6 @@ def start(self: Any) -> None:
 
 def begin_afresh(thread: Any) -> None:
     """A thread that was made outside is run in many executions, and `run` lets go of its target."""
-
     models = RUNNING.check.models
 
     def put_back() -> None:
