@@ -17,7 +17,7 @@ COMPILED = {
     "explore": "naive optimal pop sampling source",
     "explore/qpor": "exploration unfolding",
     "explore/trust": "causality preemptions reads_from visit",
-    "python": "failures program source",
+    "python": "check failures program source",
     "python/loops": "constants rounds sleeping waiting waiting_hooks",
     "python/memory": "attributes cached_functions calls containers matching objects",
     "python/primitives": "atomic loop_inbox sync threads undivided",

@@ -34,12 +34,13 @@ from mazurka.options import (
     check_limits,
     conflicts_wanted,
 )
+from mazurka.python.check import RUNNING
 from mazurka.python.library import steered_standard_library
-from mazurka.python.loops.rounds import SETTINGS
-from mazurka.python.memory.objects import OBJECTS, Misjudged
+from mazurka.python.loops.rounds import Settings
+from mazurka.python.memory.objects import Misjudged
+from mazurka.python.new_check import new_check
 from mazurka.python.program import PythonExecution
 from mazurka.python.rewriting.rewritten_code import OrdinaryCode, ordinary_code
-from mazurka.python.runtime.runtime import RUNTIME
 from mazurka.python.runtime.watchdog import guarded
 from mazurka.python.source import COMPILED as COMPILED
 from mazurka.python.source import users_traceback
@@ -79,16 +80,13 @@ class Runner:
     finished: Callable[[Result], object] = lambda result: None
 
 
-RUNNERS = [Runner()]  # the last one counts: a test runner may itself be under test
-
-
 @contextmanager
 def checks_run_by(runner: Runner) -> Iterator[None]:
-    RUNNERS.append(runner)
+    RUNNING.runners.append(runner)
     try:
         yield
     finally:
-        RUNNERS.pop()
+        RUNNING.runners.pop()
 
 
 def explore(
@@ -177,13 +175,14 @@ def explore_with(program: Callable[[], object], options: Options) -> Result:
         search.preemptions = bound
         return search.result, run_search(search, ALGORITHMS[algorithm], options.step_limit)
 
-    SETTINGS.begin(options.loop_purity, options.awaits, options.unroll, options.reads_from)
-    if options.instrument is None:
-        result, everything = search()
-    else:
-        with ordinary_code(program, options.instrument) as code:
-            result, everything = search_until_judged(search, code)
-            result.warnings.extend(code.warnings())
+    settings = Settings(options.loop_purity, options.awaits, options.unroll, options.reads_from)
+    with new_check(settings):
+        if options.instrument is None:
+            result, everything = search()
+        else:
+            with ordinary_code(program, options.instrument) as code:
+                result, everything = search_until_judged(search, code)
+                result.warnings.extend(code.warnings())
     note_instrumented(result, options.instrument)
     if result.failures:
         result.verdict = "failed"
@@ -273,8 +272,6 @@ def explore_parts(
                 f"the parts were left by a search with independent_adds={part.independent_adds}"
             )
     result = Result(algorithm="pop")
-    execution = PythonExecution(runnable(program), independent_adds, max_events, False)
-    search = Search(execution, result, stop_on_failure, max_executions, time_limit, None)
     left = list(parts)
 
     def explore(search: Search) -> bool:
@@ -283,7 +280,11 @@ def explore_parts(
         left[:] = [replace(part, independent_adds=independent_adds) for part in pop.remaining()]
         return everything
 
-    if run_search(search, explore, step_limit):
+    with new_check():
+        execution = PythonExecution(runnable(program), independent_adds, max_events, False)
+        search = Search(execution, result, stop_on_failure, max_executions, time_limit, None)
+        everything = run_search(search, explore, step_limit)
+    if everything:
         result.reason = "only parts of the program were explored"
     if result.failures:
         result.verdict = "failed"
@@ -296,7 +297,7 @@ def run_search(search: Search, explore: Callable[[Search], bool], step_limit: fl
         with guarded(step_limit), steered_standard_library(), rare_collections():
             everything = search.repeats_itself() and explore(search)
     finally:
-        RUNTIME.close()
+        RUNNING.check.runtime.close()
     search.result.seconds = search.seconds()
     search.result.memory_mb = peak_memory_mb()
     search.result.outcomes.update(search.outcomes)
@@ -452,7 +453,7 @@ def undecorated(program: Callable[[], object]) -> Callable[[], object]:
 
 def run_check(program: Callable[[], object], options: dict[str, Any]) -> Result:
     __tracebackhide__ = True
-    runner = RUNNERS[-1]
+    runner = RUNNING.runners[-1] if RUNNING.runners else Runner()
     try:
         result = explore(program, **{**runner.defaults, **options, **runner.overrides})
     except MazurkaError as error:
@@ -529,30 +530,32 @@ def replay(
         execution.reset = reset
         return run_schedule(execution, schedule, step_limit)
 
-    SETTINGS.begin(
+    settings = Settings(
         bool(schedule.options.get("loop_purity", True)),
         bool(schedule.options.get("awaits", True)),
         schedule.options.get("unroll"),
         schedule.options.get("equivalence") == "reads-from",
     )
     instrument = schedule.options.get("instrument")
-    if instrument is None:
-        return follow()
-    with ordinary_code(program, instrument) as code:
-        # What the search had learnt decides which operations wait.
-        SETTINGS.clock_readers = set(schedule.options.get("clocks", ()))
-        OBJECTS.changed = set(schedule.options.get("changing", ()))
-        return search_until_judged(follow, code)
+    with new_check(settings) as check:
+        if instrument is None:
+            return follow()
+        with ordinary_code(program, instrument) as code:
+            # What the search had learnt decides which operations wait.
+            settings.clock_readers = set(schedule.options.get("clocks", ()))
+            check.objects.changed = set(schedule.options.get("changing", ()))
+            return search_until_judged(follow, code)
 
 
 def run_schedule(execution: PythonExecution, schedule: Schedule, step_limit: float) -> Failure:
     """Run the steps of a schedule once, and give the failure that they lead to."""
+    runtime = RUNNING.check.runtime
     try:
         with guarded(step_limit), steered_standard_library():
-            if RUNTIME.memory is not None:
+            if runtime.memory is not None:
                 for _ in range(2):  # so that it is known what is there before an execution
                     execution.run(0, [], [])
-            RUNTIME.refreshing = True  # the schedule has the names that things had in its run
+            runtime.refreshing = True  # the schedule has the names that things had in its run
             execution.follow(schedule)
             if not execution.failed:
                 raise NoLongerFails(
@@ -560,8 +563,8 @@ def run_schedule(execution: PythonExecution, schedule: Schedule, step_limit: flo
                 )
             return execution.failure()  # which runs the program once more
     finally:
-        RUNTIME.refreshing = False
-        RUNTIME.close()
+        runtime.refreshing = False
+        runtime.close()
 
 
 def name_of(program: object) -> str:

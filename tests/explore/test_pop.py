@@ -16,7 +16,7 @@ from mazurka.engine.search import Search
 from mazurka.engine.task import WHOLE, Part
 from mazurka.explore.pop import SCHEDULED, Pop
 from mazurka.python.program import PythonExecution
-from mazurka.python.runtime.runtime import RUNTIME
+from tests.oracles.checks import check_by_hand
 from tests.oracles.interleavings import Exploration, Program
 
 
@@ -31,12 +31,10 @@ def largest_stack(leaf_count: int) -> tuple[int, int, int]:
         races = max(races, sum(len(explored.races) for explored in pop.stack))
         length = max(length, len(execution.events))
 
-    execution = PythonExecution(exp_mem3(leaf_count), True, 1000, False)
-    try:
+    with check_by_hand():
+        execution = PythonExecution(exp_mem3(leaf_count), True, 1000, False)
         pop = Pop(Search(execution, Result(), True, None, None, None, observe), [WHOLE])
         assert pop.explore()
-    finally:
-        RUNTIME.close()
     return executions, races, length
 
 
@@ -56,13 +54,11 @@ def test_what_races_comes_late_and_nothing_is_taken_along() -> None:
         nonlocal taken_along
         taken_along += sum(event.mark == SCHEDULED for event in execution.events)
 
-    execution = PythonExecution(exp_mem3(4), True, 1000, False)
-    search = Search(execution, Result(), True, None, None, None, observe)
-    try:
+    with check_by_hand():
+        execution = PythonExecution(exp_mem3(4), True, 1000, False)
+        search = Search(execution, Result(), True, None, None, None, observe)
         assert search.repeats_itself()
         assert Pop(search, [WHOLE]).explore()
-    finally:
-        RUNTIME.close()
     assert (search.result.executions, taken_along) == (48, 0)
 
 

@@ -24,6 +24,7 @@ from mazurka.explore.qpor.exploration import Qpor
 from mazurka.explore.source import SourceDpor
 from mazurka.explore.trust.reads_from import ReadsFrom
 from mazurka.explore.trust.visit import Trust
+from mazurka.python.check import RUNNING
 from mazurka.python.memory.containers import (
     call_method,
     contains,
@@ -34,9 +35,8 @@ from mazurka.python.memory.containers import (
     store_item,
     unpack,
 )
-from mazurka.python.memory.objects import OBJECTS
 from mazurka.python.program import PythonExecution
-from mazurka.python.runtime.runtime import RUNTIME
+from tests.oracles.checks import check_of_objects
 
 Instruction = tuple[Any, ...]
 Thread = tuple[Instruction, ...]
@@ -106,7 +106,7 @@ class Shared:
         self.inputs: dict[int, Any] = {}
         if re.search("'(list|dict|set) ", text):
             for container in (self.list, self.dict, self.set):
-                OBJECTS.share(container, "")
+                RUNNING.check.objects.share(container, "")
 
     def input(self, number: int) -> Any:
         """A symbolic value, the same for all threads."""
@@ -303,15 +303,11 @@ class Exploration:
     def __init__(self, name: str, program: Program, independent_adds: bool, most: int) -> None:
         self.traces: Counter[Trace] = Counter()
         self.result = Result(algorithm=name)
-        RUNTIME.memory = OBJECTS
-        execution = PythonExecution(as_function(program), independent_adds, 1000, name == "naive")
-        try:
+        main = as_function(program)
+        with check_of_objects(), rare_collections():
+            execution = PythonExecution(main, independent_adds, 1000, name == "naive")
             search = Search(execution, self.result, False, most, None, None, self.observe)
-            with rare_collections():
-                self.finished = EXPLORERS[name](search).explore()
-        finally:
-            RUNTIME.close()
-            RUNTIME.memory = None
+            self.finished = EXPLORERS[name](search).explore()
 
     def observe(self, execution: Execution) -> None:
         if execution.status != REDUNDANT:

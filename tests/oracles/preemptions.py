@@ -24,7 +24,7 @@ from mazurka.engine.task import WHOLE
 from mazurka.explore.naive import NaiveSearch, Trace, trace_of
 from mazurka.explore.pop import Pop
 from mazurka.python.program import PythonExecution
-from mazurka.python.runtime.runtime import RUNTIME
+from tests.oracles.checks import check_by_hand
 
 MAX_EVENTS = 1000
 
@@ -88,11 +88,9 @@ def observe(
     explore: Callable[[Search], object],
     look: Callable[[Execution], None],
 ) -> None:
-    execution = PythonExecution(program, True, MAX_EVENTS, True)
-    try:
+    with check_by_hand():
+        execution = PythonExecution(program, True, MAX_EVENTS, True)
         explore(Search(execution, Result(), False, most, None, None, look))
-    finally:
-        RUNTIME.close()
 
 
 def counts_by_bound(traces: dict[Trace, int]) -> list[int]:

@@ -22,11 +22,11 @@ from mazurka.engine.program import REDUNDANT, Execution
 from mazurka.engine.result import EXCEPTION, NONDETERMINISM, Result
 from mazurka.engine.search import Search
 from mazurka.explore.naive import Trace, trace_of
-from mazurka.python.loops.rounds import SETTINGS
+from mazurka.python.check import RUNNING
+from mazurka.python.new_check import new_check
 from mazurka.python.program import PythonExecution
 from mazurka.python.rewriting import instrument
 from mazurka.python.rewriting.rewritten_code import OrdinaryCode, ordinary_code
-from mazurka.python.runtime.runtime import RUNTIME
 from tests.oracles.interleavings import EXPLORERS
 from tests.oracles.preemptive import FILENAME, preempted
 
@@ -250,12 +250,11 @@ def rewritten(module: ModuleType) -> Iterator[OrdinaryCode]:
     looking for them in the whole process takes longer than most explorations; there are no
     dataclasses, and those of other modules are left alone."""
     found = functions_in(vars(module))
-    with patch.object(instrument, "functions_and_classes", lambda _: (found, [])):
-        try:
-            with ordinary_code(module.main, ()) as code:
-                yield code
-        finally:
-            instrument.known_file.cache_clear()
+    with (
+        patch.object(instrument, "functions_and_classes", lambda _: (found, [])),
+        ordinary_code(module.main, ()) as code,
+    ):
+        yield code
 
 
 def functions_in(namespace: Mapping[str, object]) -> list[FunctionType]:
@@ -315,15 +314,16 @@ class Exploration:
 def renamed(trace: Trace) -> Trace:
     """A trace with other names for synchronisation objects that are global: theirs depend on which
     of them an exploration meets first."""
-    if not any(location.name.startswith("outside#") for location in RUNTIME.locations):
+    locations = RUNNING.check.runtime.locations
+    if not any(location.name.startswith("outside#") for location in locations):
         return trace
-    places = {location.name: location for location in RUNTIME.locations}
+    places = {location.name: location for location in locations}
 
     def renamed_entry(entry: Any) -> object:
         thread, index, kind, (place, *access), *rest = entry
         if place.startswith("outside#"):
             location = places[place]
-            whole = RUNTIME.locations[location.part_of].label if location.part_of >= 0 else ""
+            whole = locations[location.part_of].label if location.part_of >= 0 else ""
             place = f"outside {whole} {location.label}"
         return thread, index, kind, (place, *access), *rest
 
@@ -337,16 +337,16 @@ def disagreement(program: Program, most: int = 120) -> str | None:
     the papers prove to miss nothing, stands in for it.
     """
     module = load(source_of(program))
-    with rewritten(module) as code:
+    with new_check() as check, rewritten(module) as code:
         alone = Exploration("pop", module.main, code, 5 * most)  # with all to learn
         oracle = Exploration("naive", module.main, code, most)
         others = [
             Exploration(name, module.main, code, 5 * most)
             for name in ("source", "optimal", "pop", "qpor optimal", "trust")
         ]
-        SETTINGS.reads_from = True
+        check.settings.reads_from = True
         reads_from = Exploration("reads-from", module.main, code, 5 * most)
-        SETTINGS.reads_from = False
+        check.settings.reads_from = False
     if NONDETERMINISM in oracle.failures | alone.failures:
         return "the program does not repeat itself"
     if not oracle.finished:
@@ -396,7 +396,7 @@ def unseen(program: Program, runs: int, seed: int, most: int = 1000) -> str | No
     bytecode instructions, and run no hooks. None if there is none, "" if the check is too large."""
     source = source_of(program)
     module = load(source)
-    with rewritten(module) as code:
+    with new_check(), rewritten(module) as code:
         check = Exploration("pop", module.main, code, most)
     if not check.finished:
         return ""

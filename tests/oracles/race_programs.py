@@ -13,11 +13,11 @@ from mazurka.engine.program import Execution
 from mazurka.engine.result import Result
 from mazurka.engine.search import Search
 from mazurka.explore.algorithms import ALGORITHMS
+from mazurka.python.check import RUNNING
 from mazurka.python.memory.attributes import read, write
 from mazurka.python.memory.containers import call_method, length, load_item, store_item
-from mazurka.python.memory.objects import OBJECTS
 from mazurka.python.program import PythonExecution
-from mazurka.python.runtime.runtime import RUNTIME
+from tests.oracles.checks import check_of_objects
 
 Thread = tuple[tuple[Any, ...], ...]
 Program = tuple[Thread, ...]
@@ -36,7 +36,7 @@ class Shared:
         self.queue = mazurka.Queue()
         self.list: list[Any] = [0]
         self.dict: dict[Any, Any] = {0: 0}
-        OBJECTS.share(self, "shared")
+        RUNNING.check.objects.share(self, "shared")
 
 
 def run_program(program: Program) -> object:
@@ -120,16 +120,12 @@ class Exploration:
     def __init__(self, program: Program, granularity: str, algorithm: str, most: int) -> None:
         self.has_race = False  # as the happens-before order of all accesses shows it
         self.result = Result(algorithm=algorithm)
-        RUNTIME.memory = OBJECTS
-        try:
+        with check_of_objects():
             execution = PythonExecution(
                 lambda: run_program(program), True, 1000, False, granularity == "sync"
             )
             search = Search(execution, self.result, False, most, None, None, self.observe)
             self.finished = ALGORITHMS[algorithm](search)
-        finally:
-            RUNTIME.close()
-            RUNTIME.memory = None
         self.outcomes = set(search.outcomes)
         self.failures = {failure.kind for failure in self.result.failures}
 
@@ -140,7 +136,7 @@ class Exploration:
 
 def is_ordinary(event: Event) -> bool:
     """Whether an event is an access to an ordinary object."""
-    return event.location >= 0 and not RUNTIME.locations[event.location].type_name
+    return event.location >= 0 and not RUNNING.check.runtime.locations[event.location].type_name
 
 
 def disagreement(program: Program, algorithm: str, most: int = 1000) -> str | None:

@@ -9,9 +9,8 @@ from mazurka.engine.result import Result
 from mazurka.engine.search import Search
 from mazurka.explore.naive import NaiveSearch, ordered
 from mazurka.explore.trust.reads_from import ReadsFrom
-from mazurka.python.memory.objects import OBJECTS
 from mazurka.python.program import PythonExecution
-from mazurka.python.runtime.runtime import RUNTIME
+from tests.oracles.checks import check_of_objects
 from tests.oracles.interleavings import Program, as_function
 
 
@@ -80,16 +79,12 @@ class Explored:
     ) -> None:
         self.runs: list[Run] = []
         self.result = Result()
-        RUNTIME.memory = OBJECTS
         naive = search_class is NaiveSearch
-        execution = PythonExecution(as_function(program), independent_adds, 1000, naive)
-        try:
+        with check_of_objects():
+            execution = PythonExecution(as_function(program), independent_adds, 1000, naive)
             search = Search(execution, self.result, False, most, None, None, self.observe)
             self.search = search
             self.finished: bool = search_class(search).explore()
-        finally:
-            RUNTIME.close()
-            RUNTIME.memory = None
 
     def observe(self, execution: Execution) -> None:
         if self.search.counted == 1:

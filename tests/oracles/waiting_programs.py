@@ -10,10 +10,10 @@ from mazurka.engine.program import REDUNDANT, Execution
 from mazurka.engine.result import EXCEPTION, Result
 from mazurka.engine.search import Search
 from mazurka.explore.algorithms import ALGORITHMS
-from mazurka.python.loops.rounds import SETTINGS
+from mazurka.python.check import RUNNING
+from mazurka.python.new_check import new_check
 from mazurka.python.program import PythonExecution
 from mazurka.python.rewriting.rewritten_code import OrdinaryCode
-from mazurka.python.runtime.runtime import RUNTIME
 from tests.oracles.python_programs import load, rewritten
 
 HEADER = """\
@@ -260,9 +260,8 @@ class Behaviour:
         self.exceptions: set[str] = set()
         self.outcomes: set[str] = set()
         self.result = Result()
-        SETTINGS.begin(True, True, None, False)
         module = load(source)
-        with rewritten(module) as code:
+        with new_check(), rewritten(module) as code:
             self.finished = self.explored(module.main, code)
         kinds = {failure.kind for failure in self.result.failures}
         self.others = kinds - {EXCEPTION, "deadlock", "livelock"}
@@ -279,7 +278,11 @@ class Behaviour:
     def observe(self, execution: Execution) -> None:
         if execution.status == REDUNDANT:
             return
-        raised = {str(thread.exception) for thread in RUNTIME.live if thread.exception is not None}
+        raised = {
+            str(thread.exception)
+            for thread in RUNNING.check.runtime.live
+            if thread.exception is not None
+        }
         self.exceptions |= raised
         if not execution.failed and execution.status == 0:
             self.outcomes.add(repr(execution.outcome()))

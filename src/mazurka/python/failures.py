@@ -52,14 +52,21 @@ from mazurka.engine.result import (
     Schedule,
     Step,
 )
-from mazurka.python.loops.rounds import SETTINGS, Loop, found_circle
+from mazurka.python.check import RUNNING
+from mazurka.python.loops.rounds import Loop, found_circle
 from mazurka.python.loops.waiting import CONTAINS, LENGTH_OF, TRUTH, Looked
-from mazurka.python.memory.objects import MISSING, OBJECTS, is_memory, plain_length
+from mazurka.python.memory.objects import MISSING, is_memory, plain_length
 from mazurka.python.primitives.loop_inbox import Handed, Inbox
 from mazurka.python.primitives.sync import OPEN
-from mazurka.python.runtime import runtime
 from mazurka.python.runtime.race_detector import Access, Race
-from mazurka.python.runtime.runtime import RUNTIME
+from mazurka.python.runtime.runtime import (
+    DIVERGED,
+    IN_A_CIRCLE,
+    INTERRUPTED,
+    NOTHING,
+    POLLING,
+)
+from mazurka.python.runtime.runtime import TOO_LONG as ENDLESS
 from mazurka.python.runtime.standard_thread import Life
 from mazurka.python.runtime.thread import Identity, Thread
 from mazurka.python.source import assigned_name, place, raised_at, source_line
@@ -97,6 +104,7 @@ class Account:
 
     def action(self, event: Event) -> str:
         """What an event did, in words."""
+        runtime = RUNNING.check.runtime
         kind = event.kind
         if kind == SPAWN or kind == JOIN:
             return f"{VERBS[kind]} {self.thread(event.choice)}"
@@ -107,18 +115,18 @@ class Account:
                 return f"{event.first} is {'false' if event.choice else 'true'}"
             return f"choose alternative {event.choice + 1} of {event.alternatives}"
         name = self.objects[event.location]
-        if RUNTIME.locations[event.location].part_of >= 0:
+        if runtime.locations[event.location].part_of >= 0:
             return self.part_action(event, name)
         if kind >= FIRST_ON_PARTS:
             return item_action(event, name)
         if kind == AWAIT_PART:
             return awaited_action(event, name)
-        if not RUNTIME.locations[event.location].type_name:
+        if not runtime.locations[event.location].type_name:
             return variable_action(event, name)
-        if RUNTIME.locations[event.location].type_name == "Inbox":
+        if runtime.locations[event.location].type_name == "Inbox":
             return inbox_action(event, name)
         before = show(event.before)
-        if RUNTIME.locations[event.location].type_name == "Ended":
+        if runtime.locations[event.location].type_name == "Ended":
             return f"{'end' if kind == STORE else 'look whether it has ended:'} {name}"
         if kind == LOAD:
             return f"load {name}: {before}"
@@ -138,10 +146,11 @@ class Account:
 
     def part_action(self, event: Event, name: str) -> str:
         """What an event did to a part of a condition or barrier, which the user does not see."""
-        location = RUNTIME.locations[event.location]
+        runtime = RUNNING.check.runtime
+        location = runtime.locations[event.location]
         if location.type_name == "Waiter":
             if event.kind == NOTIFY:
-                waiter = RUNTIME.thread_called(location.name.partition("#")[0])
+                waiter = runtime.thread_called(location.name.partition("#")[0])
                 return f"notify {self.thread(waiter)} on {name}"
             return f"wait on {name}: {'notified' if event.before else 'timed out'}"
         if event.kind == NOTIFY:
@@ -245,21 +254,22 @@ def awaited_in_words(looked: Looked, name: str, contents: object) -> str:
 
 def account_of(execution: Execution) -> Failure:
     """The failure of the latest run."""
+    runtime = RUNNING.check.runtime
     account = Account(execution)
     if execution.race is not None:
         failure = data_race(account)
-    elif RUNTIME.stopped == runtime.DIVERGED:
+    elif runtime.stopped == DIVERGED:
         failure = nondeterminism(account)
-    elif RUNTIME.stopped == runtime.TOO_LONG:
+    elif runtime.stopped == ENDLESS:
         failure = too_long(account)
-    elif RUNTIME.stopped == runtime.INTERRUPTED:
+    elif runtime.stopped == INTERRUPTED:
         failure = stuck(account)
-    elif RUNTIME.stopped == runtime.POLLING:
+    elif runtime.stopped == POLLING:
         failure = polling(account)
-    elif RUNTIME.stopped == runtime.IN_A_CIRCLE:
+    elif runtime.stopped == IN_A_CIRCLE:
         failure = in_a_circle(account)
-    elif RUNTIME.first_failed is not None:
-        failure = raised(account, RUNTIME.first_failed)
+    elif runtime.first_failed is not None:
+        failure = raised(account, runtime.first_failed)
     elif found_circle() is not None:
         failure = in_a_circle(account)
     else:
@@ -268,19 +278,23 @@ def account_of(execution: Execution) -> Failure:
 
 
 def schedule_of(execution: Execution, kind: str, message: str, length: int) -> Schedule:
+    check = RUNNING.check
+    objects = check.objects
+    settings = check.settings
+    runtime = check.runtime
     options: dict[str, object] = {
-        "independent_adds": RUNTIME.independent_adds,
-        "max_events": RUNTIME.max_events,
-        "granularity": "access" if RUNTIME.watcher is None else "sync",
-        "loop_purity": SETTINGS.purity,
-        "awaits": SETTINGS.awaits,
-        "unroll": SETTINGS.unroll or None,
-        "equivalence": "reads-from" if SETTINGS.reads_from else "mazurkiewicz",
+        "independent_adds": runtime.independent_adds,
+        "max_events": runtime.max_events,
+        "granularity": "access" if runtime.watcher is None else "sync",
+        "loop_purity": settings.purity,
+        "awaits": settings.awaits,
+        "unroll": settings.unroll or None,
+        "equivalence": "reads-from" if settings.reads_from else "mazurkiewicz",
     }
-    if SETTINGS.clock_readers:
-        options["clocks"] = sorted(SETTINGS.clock_readers)
-    if OBJECTS.trusted:
-        options["changing"] = sorted(OBJECTS.changed)
+    if settings.clock_readers:
+        options["clocks"] = sorted(settings.clock_readers)
+    if objects.trusted:
+        options["changing"] = sorted(objects.changed)
     steps = execution.steps_of(execution.events[:length])
     return Schedule(tuple(steps), "", kind, message, options)
 
@@ -295,7 +309,7 @@ def new_failure(
         message,
         schedule_of(account.execution, kind, message, end),
         [account.step(event) for event in worth_telling(events[:end])],
-        details=[*details, *RUNTIME.inputs()],
+        details=[*details, *RUNNING.check.runtime.inputs()],
     )
 
 
@@ -307,24 +321,27 @@ def worth_telling(events: list[Event]) -> list[Event]:
         event
         for event in events
         if event.location < 0
-        or RUNTIME.locations[event.location].type_name not in ("Ended", "Inbox")
+        or RUNNING.check.runtime.locations[event.location].type_name not in ("Ended", "Inbox")
         or (event.location in looked_at and not is_look_at_inbox(event))
     ]
 
 
 def is_look_at_inbox(event: Event) -> bool:
-    return event.kind == LOAD and RUNTIME.locations[event.location].type_name == "Inbox"
+    return (
+        event.kind == LOAD and RUNNING.check.runtime.locations[event.location].type_name == "Inbox"
+    )
 
 
 def raised(account: Account, thread: Thread) -> Failure:
     """An exception left a thread."""
+    runtime = RUNNING.check.runtime
     error = thread.exception
     assert error is not None
     text = ADDRESS.sub("", shown(error, str))
     summary = f"{type(error).__name__}: {text}" if text else type(error).__name__
     details = [f"raised{account.where_raised(error)}"]
     # (That blocks are atomic may show only in what follows.)
-    end = None if RUNTIME.blocks else RUNTIME.failed_position
+    end = None if runtime.blocks else runtime.failed_position
     failure = new_failure(account, EXCEPTION, summary, details, end)
     failure.thread = account.thread(thread.id)
     failure.exception = error
@@ -334,16 +351,17 @@ def raised(account: Account, thread: Thread) -> Failure:
 def waiting_for_ever(account: Account) -> Failure:
     """No thread can go on: a livelock if one of them awaits a value or waits in a loop, else a
     deadlock."""
+    runtime = RUNNING.check.runtime
     details = []
     message = "no thread can go on"
     for event in sorted(account.execution.waiting, key=thread_order):
-        if RUNTIME.threads[event.thread].spin is not None:
+        if runtime.threads[event.thread].spin is not None:
             continue
         if event.kind == AWAIT or event.kind == AWAIT_EXCHANGE:
             message = "a thread awaits a value that never comes"
         details.append(account_of_waiting(account, event))
         details.extend(waiting_tasks(account, event))
-    for thread in sorted(RUNTIME.live, key=family_order):
+    for thread in sorted(runtime.live, key=family_order):
         if thread.spin is not None and not thread.finished:
             message = "a thread waits in a loop for what never comes"
             details.append(account_of_spinning(account, thread))
@@ -379,7 +397,7 @@ def in_a_circle(account: Account) -> Failure:
     circle = found_circle()
     assert circle is not None
     events = account.execution.events[circle.begin : circle.end]
-    for thread in sorted(RUNTIME.live, key=family_order):
+    for thread in sorted(RUNNING.check.runtime.live, key=family_order):
         steps = [account.action(event) for event in events if event.thread == thread.id]
         if steps and thread.loop is not None:
             details.append(account_of_rounds(account, thread, cast(Loop, thread.loop), steps))
@@ -389,7 +407,7 @@ def in_a_circle(account: Account) -> Failure:
 
 def waiting_tasks(account: Account, event: Event) -> list[str]:
     """Where the tasks of an event loop wait, in which nothing can go on."""
-    inbox = RUNTIME.threads[event.thread].cell
+    inbox = RUNNING.check.runtime.threads[event.thread].cell
     if not isinstance(inbox, Inbox):
         return []
     return [
@@ -400,13 +418,14 @@ def waiting_tasks(account: Account, event: Event) -> list[str]:
 
 def account_of_waiting(account: Account, event: Event) -> str:
     """Who waits for what, who holds it, and where."""
-    thread = RUNTIME.threads[event.thread]
+    runtime = RUNNING.check.runtime
+    thread = runtime.threads[event.thread]
     text = f"{account.thread(event.thread)} waits "
     if event.kind == JOIN:
         text += f"to join {account.thread(event.choice)}"
     else:
         name = account.objects[event.location]
-        location = RUNTIME.locations[event.location]
+        location = runtime.locations[event.location]
         if location.type_name == "Inbox":
             text += f"in {name}, which has nothing to do"
         elif location.type_name == "Waiter":
@@ -425,7 +444,8 @@ def account_of_waiting(account: Account, event: Event) -> str:
 
 
 def nondeterminism(account: Account) -> Failure:
-    divergence = RUNTIME.divergence
+    runtime = RUNNING.check.runtime
+    divergence = runtime.divergence
     assert divergence is not None
     expected = divergence.expected
     thread = account.thread(divergence.thread)
@@ -442,7 +462,7 @@ def nondeterminism(account: Account) -> Failure:
         f"the program does not repeat itself: under the same schedule {thread} first did "
         f"'{recorded}', and then '{happened}'{why}; " + WHERE_TO_LOOK
     )
-    failure = new_failure(account, NONDETERMINISM, message, details, RUNTIME.position)
+    failure = new_failure(account, NONDETERMINISM, message, details, runtime.position)
     failure.thread = thread
     return failure
 
@@ -464,38 +484,41 @@ def too_long(account: Account) -> Failure:
         f"{file}:{line}: {source_line(file, line)}"
         for (thread, file, line), count in places.most_common(4)
     ]
+    limit = RUNNING.check.runtime.max_events
     message = (
-        f"an execution has more than max_events={RUNTIME.max_events} steps: it seems stuck in a "
+        f"an execution has more than max_events={limit} steps: it seems stuck in a "
         "loop; wait with await_value instead of polling, bound the loop, or raise max_events"
     )
     return new_failure(account, TOO_LONG, message, details)
 
 
 def stuck(account: Account) -> Failure:
-    error = RUNTIME.interrupt
+    runtime = RUNNING.check.runtime
+    error = runtime.interrupt
     assert error is not None
     message = (
         "a thread ran for longer than step_limit without reaching an operation: look for an "
         "endless loop, for a real lock, sleep or input, or raise step_limit"
     )
     failure = new_failure(account, STUCK, message, [f"it was{account.where_raised(error)}"])
-    if RUNTIME.first_failed is not None:
-        failure.thread = account.thread(RUNTIME.first_failed.id)
+    if runtime.first_failed is not None:
+        failure.thread = account.thread(runtime.first_failed.id)
     return failure
 
 
 def polling(account: Account) -> Failure:
     """A thread goes on and on between two steps, where no other thread runs."""
-    watcher = RUNTIME.watcher
+    runtime = RUNNING.check.runtime
+    watcher = runtime.watcher
     assert watcher is not None
     name = account.objects[watcher.latest]
     message = (
-        f"a thread made more than max_events={RUNTIME.max_events} accesses to shared variables "
+        f"a thread made more than max_events={runtime.max_events} accesses to shared variables "
         f"without coming to a step, the latest to {name}: if it waits for another thread to change "
         "that, wait with an Event or a Condition, or check with granularity='access'; if it does "
         "not, raise max_events"
     )
-    thread = RUNTIME.threads[watcher.running]
+    thread = runtime.threads[watcher.running]
     details = [f"it was{account.where(thread.code, thread.instruction)}"]
     failure = new_failure(account, STUCK, message, details)
     failure.thread = account.thread(thread.id)
@@ -508,10 +531,11 @@ def polling(account: Account) -> Failure:
 def race_to_tell() -> Race | None:
     """The data race of the latest run. It comes before all other failures, which may be due to it,
     but for those after which nothing more can be explored."""
-    stopped = RUNTIME.stopped
-    if RUNTIME.watcher is None or (stopped != runtime.NOTHING and stopped != runtime.TOO_LONG):
+    runtime = RUNNING.check.runtime
+    stopped = runtime.stopped
+    if runtime.watcher is None or (stopped != NOTHING and stopped != ENDLESS):
         return None
-    return RUNTIME.watcher.race
+    return runtime.watcher.race
 
 
 def data_race(account: Account) -> Failure:
@@ -520,7 +544,7 @@ def data_race(account: Account) -> Failure:
     name = account.objects[race.location]
     part = race.first.part
     if part >= 0 and part == race.second.part:
-        keys = RUNTIME.locations[race.location].keys
+        keys = RUNNING.check.runtime.locations[race.location].keys
         name += f"[{part if keys is None else show(keys[part])}]"
     accesses = (race.first, race.second)
     words = [
@@ -575,7 +599,7 @@ def family_order(thread: Thread) -> list[int]:
 
 
 def thread_order(event: Event) -> list[int]:
-    return family_order(RUNTIME.threads[event.thread])
+    return family_order(RUNNING.check.runtime.threads[event.thread])
 
 
 def function_name(thread: Thread) -> str:
@@ -587,7 +611,7 @@ def function_name(thread: Thread) -> str:
 
 def thread_names() -> dict[int, str]:
     """A thread is called like its function, numbered where several threads share it."""
-    threads = sorted(RUNTIME.live, key=family_order)
+    threads = sorted(RUNNING.check.runtime.live, key=family_order)
     functions = [function_name(thread) for thread in threads]
     totals = Counter(functions)
     seen: Counter[str] = Counter()
@@ -601,47 +625,49 @@ def thread_names() -> dict[int, str]:
 def object_names(execution: Execution) -> dict[int, str]:
     """An object is called as the user named it, else like the variable it was assigned to, and
     numbered where several objects of the run share that name."""
+    runtime = RUNNING.check.runtime
     used = {event.location for event in [*execution.events, *execution.waiting]}
-    if RUNTIME.divergence is not None:
-        used |= {RUNTIME.divergence.location, RUNTIME.divergence.expected.location}
-    if RUNTIME.watcher is not None:
-        race = RUNTIME.watcher.race
-        used |= {RUNTIME.watcher.latest, -1 if race is None else race.location}
-    used |= {RUNTIME.locations[id].part_of for id in used if id >= 0}
+    if runtime.divergence is not None:
+        used |= {runtime.divergence.location, runtime.divergence.expected.location}
+    if runtime.watcher is not None:
+        race = runtime.watcher.race
+        used |= {runtime.watcher.latest, -1 if race is None else race.location}
+    used |= {runtime.locations[id].part_of for id in used if id >= 0}
     used.discard(-1)
     guesses: dict[int, str | None] = {}
-    parts = {id for id in used if RUNTIME.locations[id].part_of >= 0}
-    ordinary = {id for id in used if RUNTIME.locations[id].owner is not None}
+    parts = {id for id in used if runtime.locations[id].part_of >= 0}
+    ordinary = {id for id in used if runtime.locations[id].owner is not None}
     for id in sorted(used - parts - ordinary, key=making_order):
-        location = RUNTIME.locations[id]
+        location = runtime.locations[id]
         guesses[id] = location.label or assigned_name(location.code, location.instruction)
     totals = Counter(guesses.values())
     seen: Counter[str] = Counter()
     names = ordinary_names(sorted(ordinary, key=making_order))
     for id, guess in guesses.items():
         if guess is None:
-            names[id] = f"{RUNTIME.locations[id].type_name} {RUNTIME.locations[id].name}"
+            names[id] = f"{runtime.locations[id].type_name} {runtime.locations[id].name}"
         else:
             names[id] = guess if totals[guess] == 1 else f"{guess}[{seen[guess]}]"
             seen[guess] += 1
     for id in parts:
-        names[id] = names[RUNTIME.locations[id].part_of]
+        names[id] = names[runtime.locations[id].part_of]
     return names
 
 
 def ordinary_names(locations: list[int]) -> dict[int, str]:
     """Attributes and items are called like the object that they belong to, which is numbered where
     several are called alike."""
+    runtime = RUNNING.check.runtime
     owners: dict[str, list[Identity]] = {}
     for id in locations:
-        owner = RUNTIME.locations[id].owner
+        owner = runtime.locations[id].owner
         assert owner is not None
         alike = owners.setdefault(owner.label, [])
         if owner not in alike:
             alike.append(owner)
     names = {}
     for id in locations:
-        location = RUNTIME.locations[id]
+        location = runtime.locations[id]
         assert location.owner is not None
         alike = owners[location.owner.label]
         number = f"-{alike.index(location.owner) + 1}" if len(alike) > 1 else ""
@@ -651,7 +677,7 @@ def ordinary_names(locations: list[int]) -> dict[int, str]:
 
 def making_order(location: int) -> tuple[list[int], int]:
     """Sorts the objects of one thread in the order in which it made them."""
-    found = MADE_BY.match(RUNTIME.locations[location].name)
+    found = MADE_BY.match(RUNNING.check.runtime.locations[location].name)
     if found is None:  # made outside
         return [], location
     return [int(part) for part in found[1].split(".")], int(found[2])

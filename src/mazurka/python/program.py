@@ -14,11 +14,12 @@ from mazurka.engine.operation import (
 )
 from mazurka.engine.program import BLOCKED, COMPLETE, REDUNDANT, Execution
 from mazurka.engine.result import Failure, MazurkaError, NamedStep, Schedule
+from mazurka.python.check import RUNNING
 from mazurka.python.failures import account_of, account_of_change, race_to_tell
-from mazurka.python.loops.rounds import SETTINGS, found_circle, is_stuck, last_round, lets_go
+from mazurka.python.loops.rounds import found_circle, is_stuck, last_round, lets_go
 from mazurka.python.primitives.undivided import are_atomic
 from mazurka.python.runtime.race_detector import Race
-from mazurka.python.runtime.runtime import INTERRUPTED, NOTHING, RUNTIME, Stuck
+from mazurka.python.runtime.runtime import INTERRUPTED, NOTHING, Stuck
 from mazurka.python.runtime.thread import Thread
 from mazurka.python.source import place
 
@@ -44,19 +45,21 @@ class PythonExecution(Execution):
         record_enabled: bool,
         watches_races: bool = False,
     ) -> None:
+        runtime = RUNNING.check.runtime
         super().__init__()
-        RUNTIME.prepare(program, independent_adds, max_events, record_enabled, watches_races)
-        self.events = RUNTIME.events
+        runtime.prepare(program, independent_adds, max_events, record_enabled, watches_races)
+        self.events = runtime.events
         self.setup: Callable[[], object] | None = None  # called before each run
         self.reset: Callable[[], object] | None = None  # and after it
 
     def run(self, keep: int, path: list[Event], sleep: list[Event]) -> None:
-        RUNTIME.guide = self.guide
-        RUNTIME.takes_conditions = self.takes_conditions
+        runtime = RUNNING.check.runtime
+        runtime.guide = self.guide
+        runtime.takes_conditions = self.takes_conditions
         if self.setup is not None:
             self.setup()
         try:
-            RUNTIME.run(keep, path, sleep)
+            runtime.run(keep, path, sleep)
         finally:
             if self.reset is not None:
                 self.reset()
@@ -64,18 +67,21 @@ class PythonExecution(Execution):
 
     def follow(self, schedule: Schedule) -> None:
         """Run the steps of a schedule, which names threads and objects as people do."""
+        runtime = RUNNING.check.runtime
         self.run(0, self.path_of(schedule.steps), [])
-        divergence = RUNTIME.divergence
+        divergence = runtime.divergence
         if divergence is not None:
-            name = RUNTIME.threads[divergence.thread].name
-            why = divergence.why or f"thread {name} is not there in step {RUNTIME.position + 1}"
+            name = runtime.threads[divergence.thread].name
+            why = divergence.why or f"thread {name} is not there in step {runtime.position + 1}"
             raise MazurkaError(f"the program has changed since the schedule was recorded: {why}")
 
     def conclude(self) -> None:
         """Say how the run ended."""
-        if RUNTIME.stopped == INTERRUPTED and not isinstance(RUNTIME.interrupt, Stuck):
-            assert RUNTIME.interrupt is not None
-            raise RUNTIME.interrupt
+        check = RUNNING.check
+        runtime = check.runtime
+        if runtime.stopped == INTERRUPTED and not isinstance(runtime.interrupt, Stuck):
+            assert runtime.interrupt is not None
+            raise runtime.interrupt
         self.waiting = []
         self.sleeping = []
         self.polled = []
@@ -83,17 +89,17 @@ class PythonExecution(Execution):
         self.doubt = ""
         self.bound = ""
         self.race = race_in_words(race_to_tell())
-        if RUNTIME.stopped != NOTHING:
+        if runtime.stopped != NOTHING:
             self.status = BLOCKED
             self.failed = True
             return
-        if RUNTIME.out_of_rounds:
-            self.bound = f"unroll={SETTINGS.unroll}"
+        if runtime.out_of_rounds:
+            self.bound = f"unroll={check.settings.unroll}"
         assumed = False
         asleep = False
         stuck = False
         spinning: list[Thread] = []
-        for thread in RUNTIME.live:
+        for thread in runtime.live:
             if thread.finished:
                 continue
             if thread.spin is not None:
@@ -102,7 +108,7 @@ class PythonExecution(Execution):
             if thread.gave_up:
                 assumed = assumed or thread.spin is None
                 stuck = stuck or not thread.daemon
-            elif RUNTIME.enabled(thread):
+            elif runtime.enabled(thread):
                 asleep = True
                 self.sleeping.append(operation_before(thread))
             else:
@@ -111,9 +117,9 @@ class PythonExecution(Execution):
         for thread in spinning:
             self.polled += [event.location for event in last_round(thread) if event.location >= 0]
         if spinning and not assumed:
-            waiting = [RUNTIME.threads[event.thread] for event in self.waiting]
+            waiting = [runtime.threads[event.thread] for event in self.waiting]
             assumed = any(lets_go(spinning, thread) for thread in waiting)
-        self.failed = RUNTIME.first_failed is not None
+        self.failed = runtime.first_failed is not None
         if asleep:
             self.status = REDUNDANT
             self.race = None  # another execution has it, too
@@ -124,46 +130,50 @@ class PythonExecution(Execution):
             self.failed = True
         if self.race is not None or (found_circle() is not None and not asleep):
             self.failed = True
-        if RUNTIME.blocks and not asleep:
+        if runtime.blocks and not asleep:
             self.look_at_blocks()
 
     def look_at_blocks(self) -> None:
         """Leave the run out unless its atomic blocks are undivided."""
-        if SETTINGS.reads_from:
+        check = RUNNING.check
+        runtime = check.runtime
+        if check.settings.reads_from:
             raise MazurkaError(ORDER_IS_OPEN)
-        if not are_atomic(RUNTIME.blocks, self.events):
+        if not are_atomic(runtime.blocks, self.events):
             self.status = BLOCKED
             self.failed = False
             self.race = None
-            if any(block.waited for block in RUNTIME.blocks):
+            if any(block.waited for block in runtime.blocks):
                 self.doubt = WAITED
 
     def failure(self) -> Failure:
         """What went wrong. The run is repeated first: the names of objects are those of the run in
         which they were first met, and this may be another one; and the lines of a data race are
         not known yet."""
-        if self.race is not None or (RUNTIME.stopped == NOTHING and self.status != REDUNDANT):
-            RUNTIME.refreshing = True
+        runtime = RUNNING.check.runtime
+        if self.race is not None or (runtime.stopped == NOTHING and self.status != REDUNDANT):
+            runtime.refreshing = True
             first = self.ending()
             try:
                 self.run(len(self.events), [], [])
             finally:
-                RUNTIME.refreshing = False
+                runtime.refreshing = False
             second = self.ending()
-            if RUNTIME.stopped == NOTHING and first != second:
+            if runtime.stopped == NOTHING and first != second:
                 return self.changed(first, second)
         return account_of(self)
 
     def ending(self) -> str:
+        runtime = RUNNING.check.runtime
         if self.race is not None:
             return "a data race"
-        failed = RUNTIME.first_failed
+        failed = runtime.first_failed
         if failed is not None and failed.exception is not None:
             return f"{type(failed.exception).__name__} in thread {failed.name}"
         if self.status == BLOCKED:
-            threads = [RUNTIME.threads[event.thread].name for event in self.waiting]
+            threads = [runtime.threads[event.thread].name for event in self.waiting]
             return "blocked" + "".join([f", thread {name} waiting" for name in threads])
-        if RUNTIME.stopped != NOTHING:
+        if runtime.stopped != NOTHING:
             return "broken off"
         return f"complete, with {plain(self.outcome())}"
 
@@ -171,13 +181,14 @@ class PythonExecution(Execution):
         return account_of_change(self, first, second)
 
     def outcome(self) -> object:
-        return RUNTIME.threads[0].result
+        return RUNNING.check.runtime.threads[0].result
 
     def steps_of(self, events: list[Event]) -> list[NamedStep]:
+        runtime = RUNNING.check.runtime
         return [
             (
-                RUNTIME.threads[event.thread].name,
-                RUNTIME.operation_name(event),
+                runtime.threads[event.thread].name,
+                runtime.operation_name(event),
                 event.choice if event.kind == CHOOSE else 0,
             )
             for event in events
@@ -185,7 +196,7 @@ class PythonExecution(Execution):
 
     def path_of(self, steps: Sequence[NamedStep]) -> list[Event]:
         threads = {name for name, _, _ in steps}
-        ids = {name: RUNTIME.thread_called(name) for name in sorted(threads)}
+        ids = {name: RUNNING.check.runtime.thread_called(name) for name in sorted(threads)}
         path = []
         for name, operation, choice in steps:
             step = Event(ids[name], UNKNOWN, -1, NONE, operation, None)
@@ -194,24 +205,26 @@ class PythonExecution(Execution):
         return path
 
     def standing(self, thread: int) -> Event:
-        return RUNTIME.standing(RUNTIME.threads[thread])
+        runtime = RUNNING.check.runtime
+        return runtime.standing(runtime.threads[thread])
 
     def unfinished(self) -> dict[int, int]:
         return {
             thread.id: thread.choice if thread.kind == JOIN else -1
-            for thread in RUNTIME.live
+            for thread in RUNNING.check.runtime.live
             if not (thread.finished or thread.gave_up)
         }
 
     def excludes(self, events: list[Event], condition: Event) -> bool:
-        return RUNTIME.excludes(events, condition)
+        return RUNNING.check.runtime.excludes(events, condition)
 
     def precedes(self, thread: int, other: int) -> bool:
-        return RUNTIME.precedes(thread, other)
+        return RUNNING.check.runtime.precedes(thread, other)
 
     def bring_together(self, thread: int, other: int) -> None:
-        one = RUNTIME.threads[thread]
-        another = RUNTIME.threads[other]
+        runtime = RUNNING.check.runtime
+        one = runtime.threads[thread]
+        another = runtime.threads[other]
         if one is another:  # a data choice
             return
         if one.partner is None:
@@ -220,10 +233,11 @@ class PythonExecution(Execution):
             another.partner = one
 
     def stable_names(self, event: Event) -> tuple[str, str]:
-        return RUNTIME.threads[event.thread].name, RUNTIME.place_name(event)
+        runtime = RUNNING.check.runtime
+        return runtime.threads[event.thread].name, runtime.place_name(event)
 
     def part_name(self, event: Event) -> str:
-        return RUNTIME.part_name(event)
+        return RUNNING.check.runtime.part_name(event)
 
 
 def plain(outcome: object) -> str:
@@ -241,7 +255,7 @@ def race_in_words(race: Race | None) -> str | None:
         return None
     places = [place(access.code, access.instruction) for access in (race.first, race.second)]
     lines = sorted([f"{file}:{line}" for file, line in places])
-    return f"{RUNTIME.locations[race.location].label}, {lines[0]} and {lines[1]}"
+    return f"{RUNNING.check.runtime.locations[race.location].label}, {lines[0]} and {lines[1]}"
 
 
 def operation_before(thread: Thread) -> Event:
@@ -250,7 +264,7 @@ def operation_before(thread: Thread) -> Event:
     mode = mode_when_enabled(kind) if may_block(kind) else NONE
     event = Event(thread.id, kind, thread.cell.location, mode, thread.first, thread.second)
     if kind == AWAIT_PART:
-        _, event.structure, event.part = RUNTIME.footprint_of(thread)
+        _, event.structure, event.part = RUNNING.check.runtime.footprint_of(thread)
     if kind == JOIN:
         event.choice = thread.choice
     return event

@@ -134,7 +134,7 @@ def assigned_name(code: object, instruction: int) -> str | None:
     line, _, column, _ = positions[min(instruction // 2, len(positions) - 1)]
     if line is None or column is None:
         return None
-    for assignment in assignments(code.co_filename):
+    for assignment in assignments("".join(linecache.getlines(code.co_filename))):
         if assignment.lineno <= line <= (assignment.end_lineno or 0):
             name = name_in(assignment, line, column)
             if name is not None:
@@ -143,10 +143,10 @@ def assigned_name(code: object, instruction: int) -> str | None:
 
 
 @functools.lru_cache(maxsize=64)
-def assignments(file: str) -> list[ast.Assign | ast.AnnAssign]:
-    """The assignments of a file, the innermost last."""
+def assignments(source: str) -> list[ast.Assign | ast.AnnAssign]:
+    """The assignments in a source, the innermost last."""
     try:
-        tree = ast.parse("".join(linecache.getlines(file)))
+        tree = ast.parse(source)
     except (SyntaxError, ValueError):
         return []
     return [node for node in ast.walk(tree) if isinstance(node, ast.Assign | ast.AnnAssign)]

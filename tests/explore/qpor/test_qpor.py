@@ -24,10 +24,9 @@ from mazurka.explore.qpor.unfolding import (
     is_on_path,
     rival,
 )
-from mazurka.python.memory.objects import OBJECTS
 from mazurka.python.program import PythonExecution
-from mazurka.python.runtime.runtime import RUNTIME
 from tests.explore.test_oracle import COUNTER_EXAMPLES
+from tests.oracles.checks import check_by_hand, check_of_objects
 from tests.oracles.interleavings import Program, as_function
 
 # The event structure
@@ -166,15 +165,11 @@ def test_causality_and_conflict_are_what_their_definitions_say(name: str) -> Non
         if search.counted < 30:
             pairs += check_structure(qpor.unfolding)
 
-    RUNTIME.memory = OBJECTS
-    execution = PythonExecution(as_function(STRUCTURES[name]), True, 1000, False)
-    try:
+    with check_of_objects():
+        execution = PythonExecution(as_function(STRUCTURES[name]), True, 1000, False)
         search = Search(execution, Result(), False, None, None, None, observe)
         qpor = Qpor(search)
         assert qpor.explore()
-    finally:
-        RUNTIME.close()
-        RUNTIME.memory = None
     assert pairs or name == "who waits"
     assert not qpor.unfolding.events  # all was let go of, with nothing that refers to itself
     for accesses in qpor.unfolding.first_accesses.values():
@@ -189,13 +184,11 @@ def test_causality_and_conflict_are_what_their_definitions_say(name: str) -> Non
 
 def most_events(name: str) -> tuple[int, int]:
     """The most events that are known at a time, and how many there are in all."""
-    execution = PythonExecution(parse(name).program(), True, 1000, False)
-    try:
+    with check_by_hand():
+        execution = PythonExecution(parse(name).program(), True, 1000, False)
         search = Search(execution, Result(), False, None, None, None)
         qpor = Qpor(search)
         assert qpor.explore()
-    finally:
-        RUNTIME.close()
     return qpor.unfolding.most, qpor.unfolding.created
 
 

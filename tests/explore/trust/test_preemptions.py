@@ -16,10 +16,9 @@ from mazurka.engine.result import Result
 from mazurka.engine.search import Search
 from mazurka.explore.naive import NaiveSearch, Trace, trace_of
 from mazurka.explore.trust.visit import Trust
-from mazurka.python.memory.objects import OBJECTS
 from mazurka.python.program import PythonExecution
-from mazurka.python.runtime.runtime import RUNTIME
 from tests.explore.test_oracle import any_program, instruction, programs, value, variable
+from tests.oracles.checks import check_of_objects
 from tests.oracles.generated import PROGRAMS, generated
 from tests.oracles.interleavings import Program, as_function
 from tests.oracles.preemptions import preemptions_in
@@ -36,18 +35,14 @@ class Exploration:
         self.preemptions: dict[Trace, int] = {}
         self.complete: set[Trace] = set()
         self.result = Result()
-        RUNTIME.memory = OBJECTS
-        execution = PythonExecution(as_function(program), independent_adds, 1000, bound is None)
-        search = Search(execution, self.result, False, most, None, None, self.observe)
-        try:
+        with check_of_objects():
+            execution = PythonExecution(as_function(program), independent_adds, 1000, bound is None)
+            search = Search(execution, self.result, False, most, None, None, self.observe)
             if bound is None:
                 self.finished = NaiveSearch(search).explore()
             else:
                 search.preemptions = bound
                 self.finished = Trust(search).explore()
-        finally:
-            RUNTIME.close()
-            RUNTIME.memory = None
 
     def observe(self, execution: Execution) -> None:
         if execution.status in (COMPLETE, BLOCKED):

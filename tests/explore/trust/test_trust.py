@@ -9,7 +9,7 @@ from mazurka.engine.result import Result
 from mazurka.engine.search import Search
 from mazurka.explore.trust.visit import Trust
 from mazurka.python.program import PythonExecution
-from mazurka.python.runtime.runtime import RUNTIME
+from tests.oracles.checks import check_by_hand
 from tests.oracles.interleavings import Exploration, Program
 
 PROGRAMS: dict[str, tuple[Program, int]] = {
@@ -68,12 +68,10 @@ def test_selections_are_not_stored() -> None:
         nonlocal most
         most = max(most, len(trust.revisits))
 
-    execution = PythonExecution(program, True, 1000, False)
-    search = Search(execution, Result(), False, None, None, None, look)
-    trust = Trust(search)
-    try:
+    with check_by_hand():
+        execution = PythonExecution(program, True, 1000, False)
+        search = Search(execution, Result(), False, None, None, None, look)
+        trust = Trust(search)
         assert trust.explore()
-    finally:
-        RUNTIME.close()
     assert search.result.complete == 2**readers
     assert most <= readers

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from mazurka.python.check import RUNNING
 from mazurka.python.library import (
     clock,
     counters,
@@ -25,9 +26,8 @@ from mazurka.python.library import (
     thread_locals,
     threads,
 )
-from mazurka.python.library.running_loops import LOOPS, no_running_loop
+from mazurka.python.library.running_loops import no_running_loop
 from mazurka.python.library.steering import (
-    CHECK,
     MODEL,
     Maker,
     Patch,
@@ -38,7 +38,6 @@ from mazurka.python.library.steering import (
 )
 from mazurka.python.library.thread_locals import local_namespace as local_namespace
 from mazurka.python.memory.older_objects import older_objects_set_apart, set_apart
-from mazurka.python.runtime.runtime import RUNTIME
 from mazurka.python.runtime.standard_thread import in_execution
 from mazurka.python.runtime.thread import do_nothing
 
@@ -91,28 +90,30 @@ def steered(instance: Any) -> Any:
 @contextmanager
 def steered_standard_library() -> Iterator[None]:
     """While a check runs, replace what the standard library's threads consist of by models."""
+    check = RUNNING.check
+    runtime = check.runtime
     silent = executors.SilentWhenCancelled()
     logger = logging.getLogger("concurrent.futures")
     logger.addFilter(silent)
     hook = threading.excepthook
 
     def begin() -> None:
-        LOOPS.let_go()
-        CHECK.fresh.clear()
+        check.event_loops.let_go()
+        check.models.fresh.clear()
         threading.excepthook = hook
 
-    RUNTIME.explorer = get_ident()
-    RUNTIME.crowded = len(sys._current_frames()) > OUR_THREADS
-    RUNTIME.at_begin = begin
+    runtime.explorer = get_ident()
+    runtime.crowded = len(sys._current_frames()) > OUR_THREADS
+    runtime.at_begin = begin
     try:
         patches = [*PATCHES, *import_patches(), *loop_policy.policy_patches()]
         with older_objects_set_apart(), patched(patches), no_running_loop():
             yield
     finally:
-        RUNTIME.at_begin = do_nothing
+        runtime.at_begin = do_nothing
         threading.excepthook = hook
         logger.removeFilter(silent)
-        CHECK.close()
+        check.models.close()
 
 
 def import_patches() -> list[Patch]:

@@ -12,10 +12,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from mazurka.python.check import RUNNING
 from mazurka.python.library.steering import Patch
 from mazurka.python.loops.rounds import note_clock
-from mazurka.python.loops.sleeping import STANDARD
-from mazurka.python.runtime.runtime import RUNTIME
 from mazurka.python.runtime.standard_thread import in_execution, own
 
 READING = 1e-6  # what looking at a clock takes, in seconds
@@ -34,7 +33,7 @@ CONVERSIONS = {"localtime": 0, "gmtime": 0, "ctime": 0, "asctime": 0, "strftime"
 
 def elapsed() -> float:
     """How much time has passed for the running thread since the execution began."""
-    thread = RUNTIME.current
+    thread = RUNNING.check.runtime.current
     assert thread is not None
     note_clock()
     belongings = own()
@@ -65,13 +64,14 @@ def sleep(seconds: Any, /) -> None:
         raise ValueError("sleep length must be non-negative")
     if seconds > threading.TIMEOUT_MAX:
         raise OverflowError("timestamp too large to convert to C PyTime_t")
-    thread = RUNTIME.current
+    thread = RUNNING.check.runtime.current
     assert thread is not None
     thread.clock += seconds
 
 
 original_sleep = time.sleep
-STANDARD["time.sleep"] = sleep, original_sleep
+# What programs know as `time.sleep`: what one gets that looks it up, and what it has got before.
+SLEEPING = {"time.sleep": (sleep, original_sleep)}
 real_perf_counter = time.perf_counter  # for our own use
 
 

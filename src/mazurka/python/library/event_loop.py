@@ -19,10 +19,10 @@ from types import FrameType
 from typing import Any, NamedTuple, cast
 
 from mazurka.engine.operation import CHOOSE
+from mazurka.python.check import RUNNING
 from mazurka.python.library.clock import BOOT
-from mazurka.python.library.running_loops import LOOPS
 from mazurka.python.primitives.loop_inbox import Inbox, WaitingTask
-from mazurka.python.runtime.runtime import RUNTIME, Cancelled, Stuck
+from mazurka.python.runtime.runtime import Cancelled, Stuck
 from mazurka.python.runtime.standard_thread import in_execution, new_hash, own
 from mazurka.python.runtime.thread import NOWHERE
 from mazurka.python.source import PLUMBING
@@ -118,7 +118,7 @@ class EventLoop(asyncio.BaseEventLoop):
         self._asyncgens = Generators()
         self.inbox = Inbox(self.waiting_tasks)
         self.owner = threading.get_ident()  # the thread that closes it, as a rule
-        LOOPS.made.append(self)
+        RUNNING.check.event_loops.made.append(self)
 
     def __del__(self) -> None:
         """Nobody is told of a loop that is not closed: the execution may have been cut short."""
@@ -126,7 +126,7 @@ class EventLoop(asyncio.BaseEventLoop):
     # One step of the loop
 
     def run_forever(self) -> None:
-        with LOOPS.running(self):
+        with RUNNING.check.event_loops.running(self):
             self.owner = threading.get_ident()
             try:
                 super().run_forever()
@@ -136,7 +136,7 @@ class EventLoop(asyncio.BaseEventLoop):
                     self.stop_request = None
 
     def _run_once(self) -> None:
-        if RUNTIME.cancelling:  # a task may have swallowed it
+        if RUNNING.check.runtime.cancelling:  # a task may have swallowed it
             raise Cancelled
         self.do_bookkeeping()
         if not is_alone():
@@ -151,10 +151,11 @@ class EventLoop(asyncio.BaseEventLoop):
 
     def hear_from_threads(self) -> None:
         """Accept what threads hand over; also what they do in answer to that."""
+        runtime = RUNNING.check.runtime
         before = -1
-        while before != RUNTIME.position:
+        while before != runtime.position:
             self.accept_all(self.inbox.take())
-            before = RUNTIME.position
+            before = runtime.position
             self.do_bookkeeping()  # which may perform operations
 
     def do_bookkeeping(self) -> None:
@@ -195,7 +196,7 @@ class EventLoop(asyncio.BaseEventLoop):
         return all(timer.ticks <= handle.ticks for handle in ready)
 
     def fire(self, due: list[Timer], task: Any) -> None:
-        thread = RUNTIME.current
+        thread = RUNNING.check.runtime.current
         assert thread is not None
         for timer in due:
             del self.timers[timer.order]
@@ -264,7 +265,7 @@ class EventLoop(asyncio.BaseEventLoop):
     ) -> Ready:
         if is_alone() or self.is_here():
             return self.call_soon(callback, *args, context=context)
-        RUNTIME.give_away((callback, args))
+        RUNNING.check.runtime.give_away((callback, args))
         handle = Ready(callback, args, self, context)
         if not self.inbox.put(handle, name_of(handle)) and not is_bookkeeping(handle):
             raise RuntimeError("Event loop is closed")
@@ -295,7 +296,7 @@ class EventLoop(asyncio.BaseEventLoop):
         self.timers.pop(handle.order, None)
 
     def time(self) -> float:
-        thread = RUNTIME.current
+        thread = RUNNING.check.runtime.current
         return BOOT + (0 if thread is None else thread.clock)
 
     def refuse_other_threads(self) -> None:
@@ -349,7 +350,7 @@ class EventLoop(asyncio.BaseEventLoop):
         return Task(coro, loop=self, name=name, **options)
 
     def run_in_executor(self, executor: Any, func: Any, *args: Any) -> Any:  # type: ignore[override]
-        RUNTIME.give_away((func, args))
+        RUNNING.check.runtime.give_away((func, args))
         return super().run_in_executor(executor, func, *args)
 
     async def shutdown_default_executor(self, timeout: float | None = None) -> None:
@@ -358,7 +359,7 @@ class EventLoop(asyncio.BaseEventLoop):
 
     def _asyncgen_finalizer_hook(self, generator: Any) -> None:
         self._asyncgens.discard(generator)
-        if in_execution() and not RUNTIME.cancelling and self.is_here():
+        if in_execution() and not RUNNING.check.runtime.cancelling and self.is_here():
             self.call_soon(self.create_task, generator.aclose())
 
     def call_exception_handler(self, context: Any) -> None:
@@ -379,7 +380,7 @@ class EventLoop(asyncio.BaseEventLoop):
         harm. The garbage collector would do it in the middle of another execution."""
         for task in list(self.numbers):
             task._log_destroy_pending = False
-            LOOPS.end(task.get_coro())
+            RUNNING.check.event_loops.end(task.get_coro())
         self.numbers.clear()
 
 
@@ -411,20 +412,21 @@ class Generators:
 
 def chosen_of(ways: list[Way]) -> Way:
     """Let the search choose. The step shows where the task stands that goes on."""
-    thread = RUNTIME.current
+    runtime = RUNNING.check.runtime
+    thread = runtime.current
     assert thread is not None
     thread.alternatives = len(ways)
     names = tuple([way.what for way in ways])
-    way = ways[cast(int, RUNTIME.perform(CHOOSE, NOWHERE, len(ways), names))]
+    way = ways[cast(int, runtime.perform(CHOOSE, NOWHERE, len(ways), names))]
     if way.task is not None:
-        event = RUNTIME.events[RUNTIME.position - 1]
+        event = runtime.events[runtime.position - 1]
         event.code, event.instruction = position_of(way.task)
     return way
 
 
 def is_alone() -> bool:
     """Whether there can be no thread but this one. (That others have ended is not known to it.)"""
-    thread = RUNTIME.current
+    thread = RUNNING.check.runtime.current
     return thread is None or (thread.id == 0 and thread.children == 0)
 
 
@@ -459,7 +461,7 @@ def is_bookkeeping(handle: Any) -> bool:
 
 def new_task_name() -> str:
     """`Task-1`; in other threads than the main one, `Task-2.1` for the first of the second."""
-    thread = RUNTIME.current
+    thread = RUNNING.check.runtime.current
     if thread is None:
         return "Task"
     belongings = own()
@@ -513,7 +515,7 @@ def next_awaited(awaited: Any) -> Any:
 
 def not_modelled(name: str) -> Callable[..., Any]:
     def refuse(self: EventLoop, *_: Any, **__: Any) -> Any:
-        raise RUNTIME.misused(
+        raise RUNNING.check.runtime.misused(
             f"the program calls {name} of its event loop: sockets, pipes, processes and names of "
             "the network are not modelled"
         )

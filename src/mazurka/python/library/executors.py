@@ -12,10 +12,10 @@ from queue import Empty
 from types import SimpleNamespace
 from typing import Any
 
+from mazurka.python.check import RUNNING
 from mazurka.python.library import queues
 from mazurka.python.library.steering import MISSING, Patch
 from mazurka.python.primitives.sync import Queue
-from mazurka.python.runtime.runtime import RUNTIME
 from mazurka.python.runtime.standard_thread import in_execution, new_hash, own
 
 HASH = "_mazurka_hash"
@@ -40,7 +40,7 @@ class WorkQueue:
         self.get_nowait = self.queue.get_nowait
 
     def get(self, block: bool = True) -> Any:
-        worker = RUNTIME.current
+        worker = RUNNING.check.runtime.current
         assert worker is not None
         worker.daemon = True
         item = self.queue.get(block)
@@ -80,7 +80,7 @@ def number() -> int:
 
 def submit(self: Any, function: Any, /, *arguments: Any, **options: Any) -> Any:
     if in_execution():
-        function = RUNTIME.callee(function)
+        function = RUNNING.check.runtime.callee(function)
     return original_submit(self, function, *arguments, **options)
 
 
@@ -104,7 +104,7 @@ class SilentWhenCancelled(logging.Filter):
     """Workers report what ends them. That an execution is over is nothing to report."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        return not RUNTIME.cancelling
+        return not RUNNING.check.runtime.cancelling
 
 
 PATCHES = [

@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from mazurka.python.check import RUNNING
 from mazurka.python.library.steering import (
-    CHECK,
     MODEL,
     OWN_CODE,
     Patch,
@@ -102,7 +102,7 @@ def condition_from(condition: Any, name: str | None) -> Any:
     def put_back() -> None:
         condition.acquire, condition.release = real.acquire, real.release
 
-    CHECK.undo.append(put_back)
+    RUNNING.check.models.undo.append(put_back)
     return sync.Condition(lock)
 
 

@@ -8,9 +8,9 @@ from asyncio import events, runners, selector_events, tasks
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from mazurka.python.check import RUNNING
 from mazurka.python.library.event_loop import EventLoop
 from mazurka.python.library.steering import Patch
-from mazurka.python.runtime.runtime import RUNTIME
 from mazurka.python.runtime.standard_thread import in_execution, own
 
 
@@ -29,7 +29,7 @@ class Policy(events.AbstractEventLoopPolicy):
         if not in_execution():
             return self.real().get_event_loop()
         belongings = own()
-        thread = RUNTIME.current
+        thread = RUNNING.check.runtime.current
         assert thread is not None
         if thread.id == 0 and not belongings.event_loop_set:
             self.set_event_loop(EventLoop())
@@ -68,7 +68,7 @@ original_loop_init: Callable[..., None] = vars(selector_events)["BaseSelectorEve
 
 def set_event_loop_policy(policy: Any) -> None:
     if in_execution():
-        raise RUNTIME.misused(
+        raise RUNNING.check.runtime.misused(
             "the program sets an event loop policy: it can only be explored with Mazurka's own"
         )
     original_set_policy(policy)
@@ -77,7 +77,7 @@ def set_event_loop_policy(policy: Any) -> None:
 @functools.wraps(original_loop_init)
 def initialise_selector_loop(self: Any, *arguments: Any, **options: Any) -> None:
     if in_execution():
-        raise RUNTIME.misused(
+        raise RUNNING.check.runtime.misused(
             f"the program makes a {type(self).__name__}: it can only be explored with the event "
             "loop that asyncio.run or asyncio.new_event_loop gives"
         )

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from types import GenericAlias
 from typing import Any
 
+from mazurka.python.check import RUNNING
 from mazurka.python.library.locks import Stand
 from mazurka.python.library.steering import (
     MODEL,
@@ -15,7 +16,6 @@ from mazurka.python.library.steering import (
 )
 from mazurka.python.primitives import sync
 from mazurka.python.primitives.sync import QueueState
-from mazurka.python.runtime.runtime import RUNTIME
 from mazurka.python.runtime.standard_thread import in_execution
 
 REAL_SIMPLE_QUEUE: Any = queue.SimpleQueue
@@ -79,7 +79,7 @@ def queue_from(instance: Any, name: str | None) -> sync.Queue:
     """The model of a queue that was made outside."""
     model = model_type(type(instance))
     if model is None:
-        raise RUNTIME.misused(
+        raise RUNNING.check.runtime.misused(
             f"a {type(instance).__name__} that was made outside the program is used in it, and "
             f"overrides {', '.join(HOOKS)}: make it in the program"
         )
@@ -115,7 +115,7 @@ def internal(name: str) -> Patch:
         return self.__dict__[name]
 
     def refuse(_: Any) -> Any:
-        raise RUNTIME.misused(
+        raise RUNNING.check.runtime.misused(
             f"the program uses the {name} of a queue: Mazurka models queues as a whole, and they "
             "have none; use a lock of your own"
         )

@@ -6,9 +6,8 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+from mazurka.python.check import RUNNING
 from mazurka.python.library.steering import Patch
-from mazurka.python.loops.sleeping import STANDARD
-from mazurka.python.runtime.runtime import RUNTIME
 from mazurka.python.runtime.standard_thread import in_execution, own
 
 original_seed = random.Random.seed
@@ -17,7 +16,7 @@ original_urandom = os.urandom
 
 def stream() -> random.Random:
     """The stream of the running thread."""
-    RUNTIME.note_change()
+    RUNNING.check.runtime.note_change()
     belongings = own()
     belongings.draws += 1
     if belongings.random is None:
@@ -26,13 +25,14 @@ def stream() -> random.Random:
 
 
 def seed_for(purpose: str) -> str:
-    assert RUNTIME.current is not None
-    return f"{purpose} of thread {RUNTIME.current.name}"
+    runtime = RUNNING.check.runtime
+    assert runtime.current is not None
+    return f"{purpose} of thread {runtime.current.name}"
 
 
 def seed(self: random.Random, a: Any = None, version: int = 2) -> None:
     if a is None and in_execution():
-        RUNTIME.note_change()
+        RUNNING.check.runtime.note_change()
         belongings = own()
         belongings.unseeded += 1
         a = seed_for(f"generator {belongings.unseeded}")
@@ -63,8 +63,7 @@ def functions_of_random() -> list[Patch]:
 
 
 FUNCTIONS = functions_of_random()
-for _, name, function in FUNCTIONS:
-    STANDARD[f"random.{name}"] = (function,)
+DRAWING = {f"random.{name}": (function,) for _, name, function in FUNCTIONS}
 
 PATCHES = [
     *FUNCTIONS,

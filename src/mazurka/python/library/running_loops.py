@@ -12,13 +12,15 @@ from typing import Any
 
 from greenlet import getcurrent, settrace
 
-from mazurka.python.runtime.runtime import ABANDONED, PATIENCE, RUNTIME
+from mazurka.python.check import RUNNING
+from mazurka.python.runtime.runtime import PATIENCE, Runtime
 
 
 class Loops:
     """The event loops of the running execution."""
 
-    def __init__(self) -> None:
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
         self.made: list[Any] = []
         self.by_greenlet: dict[Any, Any] = {}  # those that run
 
@@ -55,12 +57,12 @@ class Loops:
         settrace(None)
         _set_running_loop(None)
         sys.set_asyncgen_hooks(None, None)
-        RUNTIME.current = RUNTIME.threads[0]
-        RUNTIME.cancelling = True  # no operation of theirs takes place
+        self.runtime.current = self.runtime.threads[0]
+        self.runtime.cancelling = True  # no operation of theirs takes place
         for loop in self.made:
             loop.let_go()
-        RUNTIME.cancelling = False
-        RUNTIME.current = None
+        self.runtime.cancelling = False
+        self.runtime.current = None
         self.made.clear()
 
     def end(self, coroutine: Any) -> None:
@@ -69,10 +71,7 @@ class Loops:
             with suppress(BaseException):
                 coroutine.close()
                 return
-        ABANDONED.append(coroutine)
-
-
-LOOPS = Loops()
+        RUNNING.abandoned.append(coroutine)
 
 
 @contextmanager
@@ -85,6 +84,6 @@ def no_running_loop() -> Iterator[None]:
     try:
         yield
     finally:
-        LOOPS.let_go()
+        RUNNING.check.event_loops.let_go()
         _set_running_loop(loop)
         sys.set_asyncgen_hooks(*hooks)

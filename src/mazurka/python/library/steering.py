@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from operator import attrgetter
 from typing import Any, NamedTuple
 
+from mazurka.python.check import RUNNING
 from mazurka.python.memory.older_objects import newer_objects
-from mazurka.python.runtime.runtime import RUNTIME
 from mazurka.python.runtime.standard_thread import in_execution
 from mazurka.python.source import here
 
@@ -44,11 +44,11 @@ def patched(patches: list[Patch]) -> Iterator[None]:
                 setattr(owner, name, original)
 
 
-class Check:
+class Models:
     """What is known during one check of the objects that were not made in the running execution."""
 
     def __init__(self) -> None:
-        self.models: dict[int, tuple[object, Any]] = {}  # of objects made outside, by identity
+        self.kept: dict[int, tuple[object, Any]] = {}  # of objects made outside, by identity
         self.fresh: dict[int, tuple[object, Any]] = {}  # of real locks made in this execution
         self.undo: list[Callable[[], None]] = []  # what puts instances back
 
@@ -57,23 +57,20 @@ class Check:
         for undo in self.undo:
             undo()
         self.undo.clear()
-        self.models.clear()
+        self.kept.clear()
         self.fresh.clear()
-        self.explorer = 0
-
-
-CHECK = Check()
 
 
 @contextmanager
 def not_in_execution() -> Iterator[None]:
     """What is done here is none of the program's business: it uses the real things."""
-    thread = RUNTIME.current
-    RUNTIME.current = None
+    runtime = RUNNING.check.runtime
+    thread = runtime.current
+    runtime.current = None
     try:
         yield
     finally:
-        RUNTIME.current = thread
+        runtime.current = thread
 
 
 # Models
@@ -89,24 +86,26 @@ def outside_model(instance: Any, make: Maker) -> Any:
 def kept_model(instance: Any, make: Maker) -> Any:
     """The one model of an instance in this check. It begins every execution with the state that the
     instance has when it is first used."""
-    found = CHECK.models.get(id(instance))
+    models = RUNNING.check.models
+    found = models.kept.get(id(instance))
     if found is None:
         name = global_name(instance)
         with not_in_execution():
             found = instance, make(instance, name)
-        CHECK.models[id(instance)] = found
+        models.kept[id(instance)] = found
     return found[1]
 
 
 def real_model(instance: Any, make: Maker) -> Any:
     """The model of an object of C, of which nobody knows whether an execution made it."""
-    found = CHECK.models.get(id(instance)) or CHECK.fresh.get(id(instance))
+    models = RUNNING.check.models
+    found = models.kept.get(id(instance)) or models.fresh.get(id(instance))
     if found is not None:
         return found[1]
     if was_made_outside(instance):
         return kept_model(instance, make)
     model = make(instance, None)
-    CHECK.fresh[id(instance)] = instance, model
+    models.fresh[id(instance)] = instance, model
     return model
 
 
@@ -187,4 +186,4 @@ def showing(owner: Any, state: Callable[[Any], str], make: Maker) -> Patch:
 
 def value_of(model: Any) -> Any:
     """The value of a model now, without an operation."""
-    return model.value if model.epoch == RUNTIME.epoch else model.initial
+    return model.value if model.epoch == RUNNING.check.runtime.epoch else model.initial

@@ -5,8 +5,8 @@ import gc
 import threading
 from typing import Any
 
+from mazurka.python.check import RUNNING
 from mazurka.python.library.steering import Patch, not_in_execution
-from mazurka.python.runtime.runtime import RUNTIME
 from mazurka.python.runtime.standard_thread import in_execution, own_locals
 
 REAL_LOCAL: Any = _thread._local
@@ -48,7 +48,7 @@ class Local:
 def enter_namespace(local: Local) -> None:
     """Make the values of the running thread the attributes of a local. No other thread can come
     between this and their use."""
-    if RUNTIME.current is None:
+    if RUNNING.check.runtime.current is None:
         return
     found = own_locals().get(id(local))
     if found is None:
@@ -64,14 +64,15 @@ def enter_namespace(local: Local) -> None:
 
 def local_namespace(local: object) -> dict[str, Any] | None:
     """The values that the running thread has in a real `threading.local`; None if it is none."""
+    runtime = RUNNING.check.runtime
     if not isinstance(local, REAL_LOCAL) or not in_execution():
         return None
     found = own_locals().get(id(local))
     if found is None:
         namespace: dict[str, Any] = {}
         own_locals()[id(local)] = local, namespace
-        assert RUNTIME.current is not None
-        if RUNTIME.current.id == 0:
+        assert runtime.current is not None
+        if runtime.current.id == 0:
             namespace.update(local.__dict__)  # what was set outside, by the same thread
         else:
             initialise(local, namespace)

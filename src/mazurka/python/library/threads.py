@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from mazurka.python.library.steering import CHECK, MISSING, Patch
+from mazurka.python.check import RUNNING
+from mazurka.python.library.steering import MISSING, Patch
 from mazurka.python.primitives.threads import Handle, spawn
-from mazurka.python.runtime.runtime import RUNTIME
 from mazurka.python.runtime.standard_thread import (
     HASH,
     Life,
@@ -22,8 +22,6 @@ from mazurka.python.runtime.standard_thread import (
     own,
 )
 from mazurka.python.runtime.thread import Thread
-
-BEFORE = "_mazurka_before"  # the attributes of a thread that was made outside, before it ran
 
 original_init: Callable[..., None] = threading.Thread.__init__
 original_start = threading.Thread.start
@@ -74,6 +72,7 @@ def initialise(
 
 
 def start(self: Any) -> None:
+    runtime = RUNNING.check.runtime
     if is_plain_new_thread(self):
         begin_life(self, hook_takes)
         return
@@ -86,23 +85,24 @@ def start(self: Any) -> None:
     if HASH not in self.__dict__:
         begin_afresh(self)
     if type(self) is not threading.Thread:  # it may have attributes of its own
-        RUNTIME.give_away(self)
+        runtime.give_away(self)
     if isinstance(self, threading.Timer):
-        self.function = RUNTIME.callee(self.function)
+        self.function = runtime.callee(self.function)
     begin_life(self, hook_takes)
 
 
 def begin_afresh(thread: Any) -> None:
     """A thread that was made outside is run in many executions, and `run` lets go of its target."""
+    models = RUNNING.check.models
 
     def put_back() -> None:
         thread.__dict__.clear()
         thread.__dict__.update(before)
 
-    if id(thread) not in CHECK.models:
-        CHECK.models[id(thread)] = thread, dict(thread.__dict__)
-        CHECK.undo.append(put_back)
-    before = CHECK.models[id(thread)][1]
+    if id(thread) not in models.kept:
+        models.kept[id(thread)] = thread, dict(thread.__dict__)
+        models.undo.append(put_back)
+    before = models.kept[id(thread)][1]
     put_back()
 
 
@@ -119,7 +119,7 @@ def join(self: Any, timeout: float | None = None) -> None:
         return
     handle = handle_of(self)
     if handle is None and self is real_main_thread:
-        handle = Handle(RUNTIME.threads[0])
+        handle = Handle(RUNNING.check.runtime.threads[0])
     if handle is None:
         raise RuntimeError("cannot join thread before it is started")
     if timeout is None:
@@ -144,7 +144,7 @@ def is_alive(self: Any) -> bool:
 def runner_of(thread: Any) -> Thread | None:
     """The runtime's thread, once it was started."""
     if thread is real_main_thread:
-        return RUNTIME.threads[0]
+        return RUNNING.check.runtime.threads[0]
     if isinstance(thread, ForeignThread):
         return thread.runner
     handle = handle_of(thread)
@@ -199,21 +199,23 @@ class ForeignThread(threading.Thread):
 
 
 def current_thread() -> Any:
+    runtime = RUNNING.check.runtime
     if not in_execution():
         return original_functions["current_thread"]()
     belongings = own()
     if belongings.thread is None:
-        assert RUNTIME.current is not None
-        main = RUNTIME.current.id == 0
-        belongings.thread = real_main_thread if main else ForeignThread(RUNTIME.current)
+        assert runtime.current is not None
+        main = runtime.current.id == 0
+        belongings.thread = real_main_thread if main else ForeignThread(runtime.current)
     return belongings.thread
 
 
 def get_ident() -> int:
+    runtime = RUNNING.check.runtime
     if not in_execution():
         return original_functions["get_ident"]()  # type: ignore[no-any-return]
-    assert RUNTIME.current is not None
-    return identity(RUNTIME.current)
+    assert runtime.current is not None
+    return identity(runtime.current)
 
 
 def get_native_id() -> int:
@@ -223,7 +225,11 @@ def get_native_id() -> int:
 def enumerate_threads() -> list[Any]:
     if not in_execution():
         return original_functions["enumerate"]()  # type: ignore[no-any-return]
-    lives = [runner.function for runner in RUNTIME.live if isinstance(runner.function, Life)]
+    lives = [
+        runner.function
+        for runner in RUNNING.check.runtime.live
+        if isinstance(runner.function, Life)
+    ]
     return [real_main_thread, *[life.thread for life in lives if not life.is_over()]]
 
 

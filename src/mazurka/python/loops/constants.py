@@ -11,6 +11,7 @@ from enum import EnumMeta
 from types import MemberDescriptorType, ModuleType
 from typing import Any, Final
 
+from mazurka.python.check import RUNNING
 from mazurka.python.memory.attributes import (
     CLASS_LEVEL,
     FIELD,
@@ -19,7 +20,7 @@ from mazurka.python.memory.attributes import (
     is_pythons_own,
     way_to,
 )
-from mazurka.python.memory.objects import MISSING, OBJECTS, present_value
+from mazurka.python.memory.objects import MISSING, present_value
 from mazurka.python.primitives.atomic import Atomic
 from mazurka.python.primitives.sync import Event, Lock, Queue
 from mazurka.python.source import variables_of
@@ -51,6 +52,7 @@ def constant_at(path: str) -> object:
 
 
 def constant_attribute(thing: Any, name: str) -> object:
+    objects = RUNNING.check.objects
     if isinstance(thing, EnumMeta):
         return thing.__members__.get(name, MISSING)
     way = way_to(type(thing), name)
@@ -58,11 +60,11 @@ def constant_attribute(thing: Any, name: str) -> object:
         return unseen_attribute(thing, name)
     if way != FIELD and way != CLASS_LEVEL:
         return MISSING
-    cell = OBJECTS.field_of(thing, name)
+    cell = objects.field_of(thing, name)
     if cell is not None or way == CLASS_LEVEL:  # others may change it, or that of the class
-        if name in OBJECTS.changed:
+        if name in objects.changed:
             return MISSING
-        OBJECTS.trusted.add(name)
+        objects.trusted.add(name)
     return plain_attribute(thing, name)
 
 

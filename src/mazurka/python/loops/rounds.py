@@ -29,10 +29,11 @@ from mazurka.engine.operation import (
     TRY_ACQUIRE,
     WRITE,
 )
+from mazurka.python.check import RUNNING
 from mazurka.python.loops.sleeping import are_counters, are_standard
 from mazurka.python.memory.containers import iterate
-from mazurka.python.memory.objects import ATOMS, MISSING, OBJECTS, is_machinery, shape_of
-from mazurka.python.runtime.runtime import IN_A_CIRCLE, RUNTIME
+from mazurka.python.memory.objects import ATOMS, MISSING, is_machinery, shape_of
+from mazurka.python.runtime.runtime import IN_A_CIRCLE
 from mazurka.python.runtime.thread import Thread
 from mazurka.python.source import callers_frame, variables_of
 
@@ -40,30 +41,22 @@ from mazurka.python.source import callers_frame, variables_of
 class Settings:
     """What is done about loops, and what was learnt in the searches of one check."""
 
-    def __init__(self) -> None:
-        self.purity = True
-        self.awaits = True
-        self.unroll = 0  # how many rounds a loop may have; 0: as many as it likes
-        self.reads_from = False  # whether the order of writes that nobody reads is left open
+    def __init__(
+        self,
+        purity: bool = True,
+        awaits: bool = True,
+        unroll: int | None = None,
+        reads_from: bool = False,
+    ) -> None:
+        self.purity = purity
+        self.awaits = awaits
+        self.unroll = unroll or 0  # how many rounds a loop may have; 0: as many as it likes
+        self.reads_from = reads_from  # whether the order of writes that nobody reads is left open
         # Threads, by their names: those that were cut though time had passed for them, and those
         # that have looked at a clock.
         self.timeless: set[str] = set()
         self.clock_readers: set[str] = set()
         self.circle: Circle | None = None  # the latest that an execution was in
-
-    def begin(self, purity: bool, awaits: bool, unroll: int | None, reads_from: bool) -> None:
-        """A check begins."""
-        self.purity = purity
-        self.awaits = awaits
-        self.unroll = unroll or 0
-        self.reads_from = reads_from
-        self.timeless = set()
-        self.clock_readers = set()
-        self.circle = None
-        RUNTIME.copies = False
-
-
-SETTINGS: Final = Settings()
 
 
 # What rounds take that only look at a clock, in seconds: the first, and the last there may be.
@@ -90,7 +83,7 @@ class Visit:
         self.changes = thread.changes
         self.looks = thread.looks
         self.clock = thread.clock
-        self.watched_writes = RUNTIME.watched_writes
+        self.watched_writes = RUNNING.check.runtime.watched_writes
 
 
 class Loop:
@@ -139,9 +132,10 @@ def enter_loop(
     operands: tuple[str, ...] = (),
     calls: tuple[str, ...] = (),
 ) -> Loop:
+    runtime = RUNNING.check.runtime
     loop = Loop(line, names, sort, callers_frame().f_code.co_filename)
-    if RUNTIME.current is not None:
-        loop.entered = RUNTIME.current.clock
+    if runtime.current is not None:
+        loop.entered = runtime.current.clock
     loop.counters = counters
     loop.operands = operands
     loop.calls = calls
@@ -150,8 +144,10 @@ def enter_loop(
 
 def again(loop: Loop) -> bool:
     """A thread comes to the head of a loop: there it may be cut."""
-    thread = RUNTIME.current
-    if thread is None or RUNTIME.is_elsewhere() or RUNTIME.cancelling:
+    check = RUNNING.check
+    runtime = check.runtime
+    thread = runtime.current
+    if thread is None or runtime.is_elsewhere() or runtime.cancelling:
         return True
     if loop.begin < 0:
         loop.begin_round(thread)
@@ -165,14 +161,14 @@ def again(loop: Loop) -> bool:
         let_time_pass(thread, loop)
         count_round(loop)
         loop.begin_round(thread)
-        if SETTINGS.purity and loop.sort != SUSPENDS:
+        if check.settings.purity and loop.sort != SUSPENDS:
             look_for_circle(thread, loop)
     return True
 
 
 def cut(thread: Thread, loop: Loop) -> None:
     thread.spin = loop
-    RUNTIME.give_up()
+    RUNNING.check.runtime.give_up()
 
 
 def is_endless(thread: Thread, loop: Loop) -> bool:
@@ -182,27 +178,30 @@ def is_endless(thread: Thread, loop: Loop) -> bool:
         is_cut(loop)
         and thread.changes == visit.changes
         and (not loop.counters or are_faint(loop, visit))
-        and RUNTIME.watcher is None  # else it may look at what others change
+        and RUNNING.check.runtime.watcher is None  # else it may look at what others change
         and time_does_not_matter(thread, visit)
     )
 
 
 def is_cut(loop: Loop) -> bool:
     """Whether pure rounds of a loop end it. (Every model checker cuts loops that only poll.)"""
-    return loop.sort == POLLS or (loop.sort == ANY_LOOP and SETTINGS.purity)
+    return loop.sort == POLLS or (loop.sort == ANY_LOOP and RUNNING.check.settings.purity)
 
 
 def count_round(loop: Loop) -> None:
+    check = RUNNING.check
+    runtime = check.runtime
     loop.rounds += 1
-    if loop.rounds == SETTINGS.unroll:
-        RUNTIME.out_of_rounds = True
-        RUNTIME.give_up()
+    if loop.rounds == check.settings.unroll:
+        runtime.out_of_rounds = True
+        runtime.give_up()
 
 
 def iterate_in_loop(value: Any) -> Any:
     """What a `for` statement goes through. What has a length has an end."""
+    check = RUNNING.check
     items = iterate(value)
-    if not SETTINGS.unroll or RUNTIME.is_elsewhere() or hasattr(type(value), "__len__"):
+    if not check.settings.unroll or check.runtime.is_elsewhere() or hasattr(type(value), "__len__"):
         return items
     return Rounds(items)
 
@@ -218,8 +217,9 @@ class Rounds:
         return self
 
     def __next__(self) -> object:
-        thread = RUNTIME.current
-        if thread is not None and not RUNTIME.is_elsewhere() and not RUNTIME.cancelling:
+        runtime = RUNNING.check.runtime
+        thread = runtime.current
+        if thread is not None and not runtime.is_elsewhere() and not runtime.cancelling:
             loop = self.loop
             if 0 <= loop.begin < thread.latest:
                 count_round(loop)
@@ -267,22 +267,25 @@ def time_does_not_matter(thread: Thread, visit: Visit) -> bool:
 
 
 def ignores_time(thread: Thread) -> bool:
-    if thread.name in SETTINGS.clock_readers:
+    settings = RUNNING.check.settings
+    if thread.name in settings.clock_readers:
         return False
-    SETTINGS.timeless.add(thread.name)
+    settings.timeless.add(thread.name)
     return True
 
 
 def note_clock() -> None:
     """The running thread looks at a clock. If it was thought not to, the search begins anew."""
-    thread = RUNTIME.current
+    check = RUNNING.check
+    settings = check.settings
+    thread = check.runtime.current
     assert thread is not None
     thread.changes += 1
     thread.looks += 1
-    SETTINGS.clock_readers.add(thread.name)
-    if thread.name in SETTINGS.timeless:
-        SETTINGS.timeless = set()
-        OBJECTS.stop_search()
+    settings.clock_readers.add(thread.name)
+    if thread.name in settings.timeless:
+        settings.timeless = set()
+        check.objects.stop_search()
 
 
 def let_time_pass(thread: Thread, loop: Loop) -> None:
@@ -309,9 +312,10 @@ def let_time_pass(thread: Thread, loop: Loop) -> None:
 
 def leaves_no_trace(thread: Thread, begin: int) -> bool:
     """Whether the steps of a thread since then have changed nothing that others could see."""
-    events = RUNTIME.events
+    runtime = RUNNING.check.runtime
+    events = runtime.events
     places: dict[tuple[int, int], list[int]] = {}  # by location and part: where it wrote
-    for position in range(begin, RUNTIME.position):
+    for position in range(begin, runtime.position):
         event = events[position]
         if event.thread != thread.id or event.mode == READ or changes_nothing(event):
             continue
@@ -325,10 +329,11 @@ def can_be_undone(event: Event) -> bool:
     """Whether the same thread may put back what a step has changed. A loop that does so with
     anything but a lock is left to `unroll`, if there is a bound, as it is in the paper. If the
     order of writes is left open, it is not known whether another one came in between."""
+    settings = RUNNING.check.settings
     kind = event.kind
     if kind == ACQUIRE or kind == TRY_ACQUIRE or kind == RELEASE:
         return True
-    if SETTINGS.unroll or SETTINGS.reads_from or event.mode != WRITE:
+    if settings.unroll or settings.reads_from or event.mode != WRITE:
         return False
     return STORE <= kind <= FETCH_ADD or replaces_item(event)
 
@@ -351,7 +356,7 @@ def changes_nothing(event: Event) -> bool:
 def is_undone(positions: list[int]) -> bool:
     """Whether a location, or an item, is as it was before the steps at these places of the
     execution, and no other thread came in between: then nobody can tell that it was changed."""
-    events = RUNTIME.events
+    events = RUNNING.check.runtime.events
     first, last = events[positions[0]], events[positions[-1]]
     if not same(value_before(first), value_after(last)):
         return False
@@ -424,7 +429,7 @@ SPECIAL_METHODS: Final = {
 
 def is_seen(value: object) -> bool:
     kind = type(value)
-    return bool(shape_of(kind)) or OBJECTS.is_all_seen(kind) or is_machinery(kind)
+    return bool(shape_of(kind)) or RUNNING.check.objects.is_all_seen(kind) or is_machinery(kind)
 
 
 # Livelocks
@@ -437,12 +442,13 @@ def is_stuck(thread: Thread) -> bool:
     It may be stuck though somebody has, if what is there now is as bad. But then there is another
     execution in which it looked later: that one tells.
     """
+    runtime = RUNNING.check.runtime
     visit = cast(Loop, thread.spin).visits[-1]
-    if visit.watched_writes != RUNTIME.watched_writes or sees_rounds_of_others(thread):
+    if visit.watched_writes != runtime.watched_writes or sees_rounds_of_others(thread):
         return False
-    events = RUNTIME.events
+    events = runtime.events
     reads: list[Event] = []
-    for position in range(visit.position, RUNTIME.position):
+    for position in range(visit.position, runtime.position):
         event = events[position]
         if event.thread == thread.id:
             reads.append(event)
@@ -458,7 +464,7 @@ def sees_rounds_of_others(thread: Thread) -> bool:
     reads = [event for event in last_round(thread) if event.mode == READ]
     return any(
         event.mode != READ and not changes_nothing(event) and dependent(read, event)
-        for other in RUNTIME.live
+        for other in RUNNING.check.runtime.live
         if other is not thread and other.spin is not None
         for event in last_round(other)
         for read in reads
@@ -466,7 +472,7 @@ def sees_rounds_of_others(thread: Thread) -> bool:
 
 
 def last_round(thread: Thread) -> list[Event]:
-    return steps_of(thread, cast(Loop, thread.spin).begin, RUNTIME.position)
+    return steps_of(thread, cast(Loop, thread.spin).begin, RUNNING.check.runtime.position)
 
 
 def lets_go(spinning: list[Thread], waiting: Thread) -> bool:
@@ -481,7 +487,7 @@ def lets_go(spinning: list[Thread], waiting: Thread) -> bool:
 
 def is_in_last_round(event: Event, position: int) -> bool:
     """Whether a step belongs to the round in which its thread is cut: that changes nothing."""
-    loop = RUNTIME.threads[event.thread].spin
+    loop = RUNNING.check.runtime.threads[event.thread].spin
     return loop is not None and position >= cast(Loop, loop).begin
 
 
@@ -492,13 +498,15 @@ def look_for_circle(thread: Thread, loop: Loop) -> None:
     """Find out if all that has happened since the thread was here some rounds ago may happen again
     and again, though every thread has its turns: a livelock. The execution ends there, unless the
     search has asked for more steps."""
+    check = RUNNING.check
+    runtime = check.runtime
     if found_circle() is not None:
         return
     for visit in loop.visits[-1 - MOST_ROUNDS : -1]:
         if has_the_same_values(visit, loop.visits[-1]) and is_circle(thread, visit, loop):
-            SETTINGS.circle = Circle(visit.position, RUNTIME.position)
-            if RUNTIME.position >= RUNTIME.path_end:
-                RUNTIME.stop(IN_A_CIRCLE)
+            check.settings.circle = Circle(visit.position, runtime.position)
+            if runtime.position >= runtime.path_end:
+                runtime.stop(IN_A_CIRCLE)
             return
 
 
@@ -508,7 +516,7 @@ class Circle:
     def __init__(self, begin: int, end: int) -> None:
         self.begin = begin
         self.end = end
-        self.epoch = RUNTIME.epoch  # the execution
+        self.epoch = RUNNING.check.runtime.epoch  # the execution
 
 
 def has_the_same_values(one: Visit, other: Visit) -> bool:
@@ -517,25 +525,28 @@ def has_the_same_values(one: Visit, other: Visit) -> bool:
 
 def found_circle() -> Circle | None:
     """The circle in this execution."""
-    circle = SETTINGS.circle
-    return circle if circle is not None and circle.epoch == RUNTIME.epoch else None
+    check = RUNNING.check
+    circle = check.settings.circle
+    return circle if circle is not None and circle.epoch == check.runtime.epoch else None
 
 
 def is_circle(thread: Thread, visit: Visit, loop: Loop) -> bool:
+    runtime = RUNNING.check.runtime
     latest = loop.visits[-1]
     if visit.changes != latest.changes or visit.clock != latest.clock:
         return False
-    if RUNTIME.watcher is not None or not is_memory_the_same(visit.position):
+    if runtime.watcher is not None or not is_memory_the_same(visit.position):
         return False
-    return all(other is thread or goes_in_circle(other, visit.position) for other in RUNTIME.live)
+    return all(other is thread or goes_in_circle(other, visit.position) for other in runtime.live)
 
 
 def is_memory_the_same(begin: int) -> bool:
     """Whether everything that threads share is as it was then."""
-    events = RUNTIME.events
+    runtime = RUNNING.check.runtime
+    events = runtime.events
     before: dict[tuple[int, int], object] = {}
     after: dict[tuple[int, int], object] = {}
-    for position in range(begin, RUNTIME.position):
+    for position in range(begin, runtime.position):
         event = events[position]
         if event.mode == READ:
             continue
@@ -550,12 +561,13 @@ def is_memory_the_same(begin: int) -> bool:
 def goes_in_circle(thread: Thread, begin: int) -> bool:
     """Whether a thread is in the state that it was in then, and has made steps, or could make none
     all the time."""
+    runtime = RUNNING.check.runtime
     if thread.gave_up:
         return False
     if thread.latest <= begin:
         if thread.finished:
             return True
-        return not RUNTIME.enabled(thread) and not is_accessed(thread.cell.location, begin)
+        return not runtime.enabled(thread) and not is_accessed(thread.cell.location, begin)
     if thread.finished:
         return False
     loop = cast(Loop | None, thread.loop)
@@ -570,18 +582,19 @@ def goes_in_circle(thread: Thread, begin: int) -> bool:
         and then.clock == now.clock == thread.clock
         and has_the_same_values(then, now)
         and are_alike(
-            steps_of(thread, then.position, begin), steps_of(thread, now.position, RUNTIME.position)
+            steps_of(thread, then.position, begin), steps_of(thread, now.position, runtime.position)
         )
     )
 
 
 def is_accessed(location: int, begin: int) -> bool:
-    events = RUNTIME.events
-    return any(events[position].location == location for position in range(begin, RUNTIME.position))
+    runtime = RUNNING.check.runtime
+    events = runtime.events
+    return any(events[position].location == location for position in range(begin, runtime.position))
 
 
 def steps_of(thread: Thread, begin: int, end: int) -> list[Event]:
-    return [event for event in RUNTIME.events[begin:end] if event.thread == thread.id]
+    return [event for event in RUNNING.check.runtime.events[begin:end] if event.thread == thread.id]
 
 
 def are_alike(some: list[Event], others: list[Event]) -> bool:

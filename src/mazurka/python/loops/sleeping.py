@@ -4,14 +4,10 @@ import queue
 from types import ModuleType
 from typing import Final
 
-from mazurka.python.runtime.runtime import RUNTIME
+from mazurka.python.check import RUNNING
 from mazurka.python.runtime.standard_thread import own
 from mazurka.python.runtime.thread import Thread
 from mazurka.python.source import variables_of
-
-# The functions for sleeping and drawing that have models, by module and name: both what a program
-# gets that looks them up, and what it has got before.
-STANDARD: Final[dict[str, tuple[object, ...]]] = {}
 
 
 def are_standard(paths: tuple[str, ...]) -> bool:
@@ -20,15 +16,16 @@ def are_standard(paths: tuple[str, ...]) -> bool:
 
 
 def is_standard(path: str) -> bool:
+    standard = RUNNING.check.standard
     first, _, name = path.partition(".")
     found = variables_of((first,)).get(first)
     if path == "min" or path == "max":
         return found is None  # no variable hides it
     if not name:
-        return is_one_of(found, STANDARD["time.sleep"])
+        return is_one_of(found, standard.functions["time.sleep"])
     if type(found) is not ModuleType:
         return False
-    return is_one_of(vars(found).get(name), STANDARD.get(f"{found.__name__}.{name}", ()))
+    return is_one_of(vars(found).get(name), standard.functions.get(f"{found.__name__}.{name}", ()))
 
 
 def is_standard_exception(path: str) -> bool:
@@ -66,13 +63,14 @@ class Drawing:
 
 
 def drawing() -> Drawing | None:
-    return None if RUNTIME.is_elsewhere() or RUNTIME.current is None else Drawing(RUNTIME.current)
+    runtime = RUNNING.check.runtime
+    return None if runtime.is_elsewhere() or runtime.current is None else Drawing(runtime.current)
 
 
 def drawn(drawing: Drawing | None, paths: tuple[str, ...], number: object) -> object:
     """A random number that nothing depends on but how long a thread sleeps: it need not show that
     it was drawn."""
-    thread = RUNTIME.current
+    thread = RUNNING.check.runtime.current
     if thread is None or drawing is None or not are_standard(paths):
         return number
     belongings = own()

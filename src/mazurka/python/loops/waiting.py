@@ -33,9 +33,9 @@ from mazurka.engine.operation import (
     PartAwaited,
     View,
 )
+from mazurka.python.check import RUNNING
 from mazurka.python.loops.constants import constant_at, is_readable
 from mazurka.python.loops.rounds import (
-    SETTINGS,
     SUSPENDS,
     Loop,
     ignores_time,
@@ -46,9 +46,8 @@ from mazurka.python.loops.rounds import (
     time_does_not_matter,
 )
 from mazurka.python.loops.sleeping import is_standard, is_standard_exception
-from mazurka.python.memory.objects import MISSING, OBJECTS, WHOLE, Contents, plain_length
+from mazurka.python.memory.objects import MISSING, WHOLE, Contents, plain_length
 from mazurka.python.primitives.sync import Event, Lock, Queue, QueueState
-from mazurka.python.runtime.runtime import RUNTIME
 from mazurka.python.runtime.standard_thread import Ended
 from mazurka.python.runtime.thread import Cell, Thread, Until
 from mazurka.python.source import callers_frame, variables_of
@@ -195,6 +194,8 @@ class Unless(Until):
     def strengthen_look(self, thread: Thread, sought: Sought) -> bool:
         """Let a thread wait for what it looks for in a container. Where the search may want to know
         what it found before some change, copies are needed: it begins anew, and makes them."""
+        check = RUNNING.check
+        runtime = check.runtime
         kind = thread.kind
         contents = thread.cell
         if not isinstance(contents, Contents):
@@ -204,9 +205,9 @@ class Unless(Until):
                 return False  # its parts are changed in any order
         elif kind != ITEM_READ and kind != INDEX_READ and kind != LENGTH:
             return False
-        if not RUNTIME.copies:
-            RUNTIME.copies = True
-            OBJECTS.stop_search()
+        if not runtime.copies:
+            runtime.copies = True
+            check.objects.stop_search()
         thread.second = sought.key
         thread.first = Looked(self, sought, kind, cast(int, thread.first))
         thread.kind = AWAIT_PART
@@ -335,8 +336,10 @@ class Waiting:
 def until_for(waiting: Waiting, method: str, sought: Sought | None = None) -> Unless | None:
     """What an operation is to wait for; None if the round has had effects already, or if what the
     condition depends on may change."""
-    thread = RUNTIME.current
-    if thread is None or not SETTINGS.awaits or not SETTINGS.purity:
+    check = RUNNING.check
+    settings = check.settings
+    thread = check.runtime.current
+    if thread is None or not settings.awaits or not settings.purity:
         return None
     place = waiting.place
     if isinstance(place, Calling):
@@ -388,7 +391,7 @@ def awaiting(
     until: Until, function: Callable[..., object], *arguments: Any, **named: Any
 ) -> object:
     """Call a method that performs one operation, which is to wait."""
-    thread = RUNTIME.current
+    thread = RUNNING.check.runtime.current
     assert thread is not None
     thread.until = until
     try:
@@ -401,7 +404,7 @@ def awaiting_call(
     until: Unless, code: CodeType, function: Callable[..., object], *arguments: Any, **named: Any
 ) -> object:
     """Call a function of the user's, which has this code: one of its operations may wait."""
-    thread = RUNTIME.current
+    thread = RUNNING.check.runtime.current
     assert thread is not None
     thread.calling = Calling(until, code)
     try:
@@ -417,14 +420,14 @@ def may_be_waiting(
     place: Place | None, condition: Condition, names: tuple[str, ...], takes_time: bool
 ) -> Waiting | None:
     """What is told to the hook of an operation; None if no loop is waiting."""
-    if place is None or RUNTIME.is_elsewhere():
+    if place is None or RUNNING.check.runtime.is_elsewhere():
         return None
     return Waiting(place, condition, names, takes_time)
 
 
 def called() -> Calling | None:
     """A function is called: by a loop that waits for what it gives?"""
-    thread = RUNTIME.current
+    thread = RUNNING.check.runtime.current
     if thread is None or thread.calling is None:
         return None
     calling = cast(Calling, thread.calling)

@@ -7,6 +7,7 @@ from functools import partial
 from types import CodeType, FunctionType, MethodType
 from typing import Any, Final
 
+from mazurka.python.check import RUNNING
 from mazurka.python.loops.rounds import is_constant
 from mazurka.python.loops.waiting import (
     CONTAINS,
@@ -35,8 +36,7 @@ from mazurka.python.memory.attributes import (
 )
 from mazurka.python.memory.calls import callee, method
 from mazurka.python.memory.containers import contains, is_modelled, is_own, length, load_item, truth
-from mazurka.python.memory.objects import ATOMS, ELEMENTS, KEYED, OBJECTS, shape_of
-from mazurka.python.runtime.runtime import RUNTIME
+from mazurka.python.memory.objects import ATOMS, ELEMENTS, KEYED, shape_of
 
 # Modules of objects whose methods perform one operation.
 MODELS: Final = (
@@ -50,7 +50,7 @@ MODELS: Final = (
 
 def are_steps() -> bool:
     """Whether accesses to ordinary objects are steps, which can wait."""
-    return RUNTIME.watcher is None
+    return RUNNING.check.runtime.watcher is None
 
 
 # Variables
@@ -73,11 +73,12 @@ def awaited_attribute(thing: object, name: str, waiting: Waiting | None) -> obje
 
 def is_single(thing: Any, name: str, way: int) -> bool:
     """Whether an attribute is found by one read, of a variable that threads share."""
+    objects = RUNNING.check.objects
     if way == FIELD:
-        return OBJECTS.field_of(thing, name) is not None
+        return objects.field_of(thing, name) is not None
     if way == OF_CLASS:
-        return name in thing.__dict__ and OBJECTS.field_of(thing, name) is not None
-    return way == OF_MODULE and name in thing.__dict__ and OBJECTS.is_shared(thing.__dict__)
+        return name in thing.__dict__ and objects.field_of(thing, name) is not None
+    return way == OF_MODULE and name in thing.__dict__ and objects.is_shared(thing.__dict__)
 
 
 def code_of_property(kind: type, name: str) -> CodeType | None:
@@ -114,7 +115,7 @@ def is_shared_container(container: object, name: str, key: object) -> bool:
         is_modelled(type(container), name)
         and not (name == "__getitem__" and hasattr(type(container), "__missing__"))
         and is_constant(key)
-        and OBJECTS.contents_of(container) is not None
+        and RUNNING.check.objects.contents_of(container) is not None
     )
 
 

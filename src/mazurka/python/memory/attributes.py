@@ -18,16 +18,9 @@ from types import (
 from typing import Any, Final, cast
 
 from mazurka.engine.operation import ALL, LOAD, NONE, READ, STORE, WRITE
-from mazurka.python.memory.objects import (
-    MISSING,
-    OBJECTS,
-    VALUE,
-    is_memory,
-    own_dict,
-    present_value,
-)
-from mazurka.python.runtime.runtime import RUNTIME
-from mazurka.python.runtime.thread import Cell, itself
+from mazurka.python.check import RUNNING
+from mazurka.python.memory.objects import MISSING, VALUE, is_memory, own_dict, present_value
+from mazurka.python.runtime.thread import Cell
 from mazurka.python.source import here
 
 # How an attribute of the instances of a class is found.
@@ -40,24 +33,24 @@ OF_LOCAL: Final = 6  # of a threading.local
 INSTANCE_DICT: Final = 8  # the __dict__ that all of them are in
 CACHED: Final = 7  # in the instance, once a functools.cached_property has put it there
 
-WAYS: Final[dict[type, dict[str, int]]] = {}
-
 
 class Standard:
     """What is known of objects of the standard library."""
 
-    def __init__(self) -> None:
-        # Where the values of a threading.local are.
-        self.namespace_of: Callable[[object], dict[str, Any] | None] = no_namespace
-        self.steered: Callable[[Any], Any] = itself  # the model of a lock, say
-        self.steered_types: set[type] = set()  # of objects that may have one
+    def __init__(
+        self,
+        namespace_of: Callable[[object], dict[str, Any] | None],
+        steered: Callable[[Any], Any],
+        steered_types: set[type],
+        functions: dict[str, tuple[object, ...]],
+    ) -> None:
+        self.namespace_of = namespace_of  # where the values of a threading.local are
+        self.steered = steered  # the model of a lock, say
+        self.steered_types = steered_types  # of objects that may have one
+        # Those for sleeping and drawing that have models, by module and name.
+        self.functions = functions
 
 
-def no_namespace(_: object) -> dict[str, Any] | None:
-    return None
-
-
-STANDARD: Final = Standard()
 REAL_LOCAL: Final = _thread._local
 
 
@@ -67,21 +60,20 @@ class Changeable:
     def __init__(self) -> None:
         self.names: set[str] = set()
         self.others = False  # whether other attributes, but no methods, may be changed, too
+        self.ways: dict[type, dict[str, int]] = {}  # how attributes are found, by their names
 
     def set_names(self, names: set[str], others: bool) -> None:
         self.names = names
         self.others = others
-        WAYS.clear()
-
-
-CHANGEABLE: Final = Changeable()
+        self.ways.clear()
 
 
 def way_to(kind: type, name: str) -> int:
-    ways = WAYS.get(kind)
+    known = RUNNING.check.changeable.ways
+    ways = known.get(kind)
     if ways is None:
         ways = {}
-        WAYS[kind] = ways
+        known[kind] = ways
     way = ways.get(name, 0)
     if way == 0:
         way = find_way(kind, name)
@@ -90,14 +82,15 @@ def way_to(kind: type, name: str) -> int:
 
 
 def find_way(kind: type, name: str) -> int:
+    changeable = RUNNING.check.changeable
     if issubclass(kind, REAL_LOCAL):
         return OF_LOCAL
     if isinstance(class_attribute(kind, name), cached_property):
         return CACHED
     if name == "__dict__" and is_memory(kind) and not issubclass(kind, (type, ModuleType)):
         return INSTANCE_DICT
-    is_named = name in CHANGEABLE.names
-    if not is_named and not CHANGEABLE.others:
+    is_named = name in changeable.names
+    if not is_named and not changeable.others:
         return NATIVE
     if name.startswith("__") and name.endswith("__"):
         return NATIVE
@@ -144,49 +137,54 @@ def class_attribute(kind: type, name: str) -> object:
 
 def read(thing: object, name: str) -> None:
     """A step that reads an attribute, unless that is the thread's own."""
-    cell = OBJECTS.field_of(thing, name)
+    cell = RUNNING.check.objects.field_of(thing, name)
     if cell is not None:
         read_cell(cell)
 
 
 def read_cell(cell: Cell) -> None:
-    watcher = RUNTIME.watcher
+    runtime = RUNNING.check.runtime
+    watcher = runtime.watcher
     if watcher is not None:
-        RUNTIME.watch(watcher, cell, (READ, NONE, ALL))
-    elif not RUNTIME.repeats(LOAD, cell):
-        RUNTIME.perform(LOAD, cell, None, None)
+        runtime.watch(watcher, cell, (READ, NONE, ALL))
+    elif not runtime.repeats(LOAD, cell):
+        runtime.perform(LOAD, cell, None, None)
 
 
 def write(thing: object, name: str, value: object) -> None:
     """A step that gives an attribute a new value, unless that is the thread's own."""
-    cell = OBJECTS.field_of(thing, name)
+    check = RUNNING.check
+    objects = check.objects
+    cell = objects.field_of(thing, name)
     if cell is None:
-        RUNTIME.note_change()
+        check.runtime.note_change()
     else:
         known = cell.known
         assert known is not None
         if not known.is_changed:
-            OBJECTS.note_changed(known)
-        OBJECTS.share(value, known.label or "")
+            objects.note_changed(known)
+        objects.share(value, known.label or "")
         write_cell(cell, value)
-        OBJECTS.save_field(thing, name)
+        objects.save_field(thing, name)
 
 
 def write_cell(cell: Cell, value: object) -> None:
-    watcher = RUNTIME.watcher
+    runtime = RUNNING.check.runtime
+    watcher = runtime.watcher
     if watcher is not None:
-        RUNTIME.watch(watcher, cell, (WRITE, NONE, ALL))
-    elif RUNTIME.repeats(STORE, cell):
+        runtime.watch(watcher, cell, (WRITE, NONE, ALL))
+    elif runtime.repeats(STORE, cell):
         cell.value = value
     else:
-        RUNTIME.perform(STORE, cell, value, None)
+        runtime.perform(STORE, cell, value, None)
 
 
 # Attributes
 
 
 def load_attribute(thing: object, name: str) -> object:
-    if RUNTIME.is_elsewhere():
+    check = RUNNING.check
+    if check.runtime.is_elsewhere():
         return getattr(thing, name)
     way = way_to(type(thing), name)
     if way == FIELD:
@@ -202,27 +200,28 @@ def load_attribute(thing: object, name: str) -> object:
     elif way == CACHED:
         return load_cached(thing, name)
     elif way == INSTANCE_DICT:
-        return OBJECTS.dict_of(thing)
+        return check.objects.dict_of(thing)
     return getattr(thing, name)
 
 
 def attributes_of(thing: object) -> object:
     """`vars(thing)`."""
-    if RUNTIME.is_elsewhere() or way_to(type(thing), "__dict__") != INSTANCE_DICT:
+    if RUNNING.check.runtime.is_elsewhere() or way_to(type(thing), "__dict__") != INSTANCE_DICT:
         return vars(thing)
     return load_attribute(thing, "__dict__") if own_dict(thing) is not None else vars(thing)
 
 
 def read_in_module(namespace: dict[str, object], name: str) -> None:
     """Functions and classes are not replaced by code that does not even name them."""
-    if OBJECTS.is_shared(namespace) and (
-        name in CHANGEABLE.names or not isinstance(namespace.get(name), (FunctionType, type))
+    check = RUNNING.check
+    if check.objects.is_shared(namespace) and (
+        name in check.changeable.names or not isinstance(namespace.get(name), (FunctionType, type))
     ):
         read(namespace, name)
 
 
 def load_local(thing: object, name: str) -> object:
-    namespace = STANDARD.namespace_of(thing)
+    namespace = RUNNING.check.standard.namespace_of(thing)
     if namespace is None or class_attribute(type(thing), name) is not MISSING:
         return getattr(thing, name)
     if name not in namespace:
@@ -238,7 +237,7 @@ def load_cached(thing: object, name: str) -> object:
     if own is not MISSING:
         return own
     attribute = cast(Any, class_attribute(type(thing), name))
-    lock = STANDARD.steered(getattr(attribute, "lock", None))
+    lock = RUNNING.check.standard.steered(getattr(attribute, "lock", None))
     if lock is None:
         return compute(thing, name, attribute.func)
     with lock:
@@ -277,56 +276,59 @@ def load_from_class(kind: type, name: str) -> object:
 def read_in_classes(kind: type, name: str) -> Any:
     """What the first of the classes that has it says. The ones before may get it, too: they are
     read only if any attribute of this name is ever changed."""
+    objects = RUNNING.check.objects
     for base in kind.__mro__:
-        is_seen = OBJECTS.is_seen(base)
-        if is_seen and (name in base.__dict__ or name in OBJECTS.changed):
+        is_seen = objects.is_seen(base)
+        if is_seen and (name in base.__dict__ or name in objects.changed):
             read(base, name)
         elif is_seen:
-            OBJECTS.trusted.add(name)
+            objects.trusted.add(name)
         if name in base.__dict__:
             return base.__dict__[name]
     return MISSING
 
 
 def store_attribute(thing: object, name: str, value: object) -> None:
-    if RUNTIME.is_elsewhere():
+    check = RUNNING.check
+    runtime = check.runtime
+    if runtime.is_elsewhere():
         setattr(thing, name, value)
         return
     kind = type(thing)
     way = way_to(kind, name)
     if way == OF_LOCAL:
-        namespace = STANDARD.namespace_of(thing)
+        namespace = check.standard.namespace_of(thing)
         if namespace is not None:
-            RUNTIME.note_change()
+            runtime.note_change()
             namespace[name] = value
             return
-    if way == OF_MODULE and OBJECTS.is_shared(cast(ModuleType, thing).__dict__):
+    if way == OF_MODULE and check.objects.is_shared(cast(ModuleType, thing).__dict__):
         write(cast(ModuleType, thing).__dict__, name, value)
     elif way == OF_CLASS or (is_stored(kind, name, way) and is_pythons_own(kind.__setattr__)):
         write(thing, name, value)
     else:
-        RUNTIME.note_change()
+        runtime.note_change()
     setattr(thing, name, value)
     if way == OF_CLASS:
-        WAYS.clear()  # instances may find it in another way now
+        RUNNING.check.changeable.ways.clear()  # instances may find it in another way now
 
 
 def store_plainly(thing: object, name: str, value: object) -> None:
     """What object.__setattr__ does."""
-    if not RUNTIME.is_elsewhere() and is_plain(way_to(type(thing), name)):
+    if not RUNNING.check.runtime.is_elsewhere() and is_plain(way_to(type(thing), name)):
         write(thing, name, value)
     object.__setattr__(thing, name, value)
 
 
 def delete_plainly(thing: object, name: str) -> None:
-    if not RUNTIME.is_elsewhere() and is_plain(way_to(type(thing), name)):
+    if not RUNNING.check.runtime.is_elsewhere() and is_plain(way_to(type(thing), name)):
         write(thing, name, MISSING)
     object.__delattr__(thing, name)
 
 
 def load_plainly(thing: object, name: str) -> object:
     """What object.__getattribute__ does."""
-    if not RUNTIME.is_elsewhere() and (
+    if not RUNNING.check.runtime.is_elsewhere() and (
         present_value(thing, name) is not MISSING or class_attribute(type(thing), name) is MISSING
     ):
         read(thing, name)
@@ -334,20 +336,22 @@ def load_plainly(thing: object, name: str) -> object:
 
 
 def delete_attribute(thing: object, name: str) -> None:
-    if not RUNTIME.is_elsewhere():
-        RUNTIME.note_change()
+    check = RUNNING.check
+    runtime = check.runtime
+    if not runtime.is_elsewhere():
+        runtime.note_change()
         kind = type(thing)
         way = way_to(kind, name)
         if way == OF_LOCAL:
-            namespace = STANDARD.namespace_of(thing)
+            namespace = check.standard.namespace_of(thing)
             if namespace is not None and name in namespace:
                 del namespace[name]
                 return
-        if way == OF_MODULE and OBJECTS.is_shared(cast(ModuleType, thing).__dict__):
+        if way == OF_MODULE and check.objects.is_shared(cast(ModuleType, thing).__dict__):
             write(cast(ModuleType, thing).__dict__, name, MISSING)
         elif way == OF_CLASS or (is_stored(kind, name, way) and is_pythons_own(kind.__delattr__)):
             write(thing, name, MISSING)
-            WAYS.clear()
+            RUNNING.check.changeable.ways.clear()
     delattr(thing, name)
 
 
@@ -364,9 +368,11 @@ class GlobalVariable:
         self.epoch = 0
 
     def place(self) -> Cell:
-        if self.cell is None or self.epoch != RUNTIME.epoch:
-            self.cell = OBJECTS.field_of(self.namespace, self.name)
-            self.epoch = RUNTIME.epoch
+        check = RUNNING.check
+        runtime = check.runtime
+        if self.cell is None or self.epoch != runtime.epoch:
+            self.cell = check.objects.field_of(self.namespace, self.name)
+            self.epoch = runtime.epoch
         assert self.cell is not None, "the globals of a module are shared"
         return self.cell
 
@@ -376,7 +382,7 @@ def global_cell(namespace: dict[str, object], name: str) -> GlobalVariable:
 
 
 def load_global(variable: GlobalVariable) -> object:
-    if not RUNTIME.is_elsewhere():
+    if not RUNNING.check.runtime.is_elsewhere():
         read_cell(variable.place())
     value = variable.namespace.get(variable.name, MISSING)
     if value is MISSING:
@@ -387,17 +393,20 @@ def load_global(variable: GlobalVariable) -> object:
 
 
 def store_global(variable: GlobalVariable, value: object) -> None:
-    if not RUNTIME.is_elsewhere():
-        OBJECTS.share(value, variable.name)
+    check = RUNNING.check
+    objects = check.objects
+    if not check.runtime.is_elsewhere():
+        objects.share(value, variable.name)
         write_cell(variable.place(), value)
-        OBJECTS.save_field(variable.namespace, variable.name)
+        objects.save_field(variable.namespace, variable.name)
     variable.namespace[variable.name] = value
 
 
 def delete_global(variable: GlobalVariable) -> None:
-    if not RUNTIME.is_elsewhere():
+    check = RUNNING.check
+    if not check.runtime.is_elsewhere():
         write_cell(variable.place(), MISSING)
-        OBJECTS.save_field(variable.namespace, variable.name)
+        check.objects.save_field(variable.namespace, variable.name)
     if variable.name not in variable.namespace:
         raise NameError(f"name '{variable.name}' is not defined", name=variable.name)
     del variable.namespace[variable.name]
@@ -420,7 +429,7 @@ def closure_cell(function: FunctionType, name: str) -> ClosureVariable:
 
 
 def load_closure(variable: ClosureVariable) -> object:
-    if not RUNTIME.is_elsewhere():
+    if not RUNNING.check.runtime.is_elsewhere():
         read(variable.holder, VALUE)
     try:
         return variable.holder.cell_contents
@@ -429,13 +438,13 @@ def load_closure(variable: ClosureVariable) -> object:
 
 
 def store_closure(variable: ClosureVariable, value: object) -> None:
-    if not RUNTIME.is_elsewhere():
+    if not RUNNING.check.runtime.is_elsewhere():
         write(variable.holder, VALUE, value)
     variable.holder.cell_contents = value
 
 
 def delete_closure(variable: ClosureVariable) -> None:
-    if not RUNTIME.is_elsewhere():
+    if not RUNNING.check.runtime.is_elsewhere():
         write(variable.holder, VALUE, MISSING)
     try:
         del variable.holder.cell_contents

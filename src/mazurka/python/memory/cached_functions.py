@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from mazurka.engine.operation import ITEM_SET
+from mazurka.python.check import RUNNING
 from mazurka.python.memory.containers import change_all, change_item, give, read_all, read_item
 from mazurka.python.memory.objects import CALL_COUNT, MISSING, cache_of
-from mazurka.python.runtime.runtime import RUNTIME
 
 # A cache with room for more items than this counts as one that never drops any.
 SMALL: Final = 16
@@ -21,7 +21,7 @@ class CountedCalls:
     """How often a cached function was called in this execution."""
 
     def __init__(self) -> None:
-        self.epoch = RUNTIME.epoch
+        self.epoch = RUNNING.check.runtime.epoch
         self.hits = 0
         self.misses = 0
 
@@ -34,7 +34,7 @@ class CountedCalls:
 
 def calls_of(function: Any) -> CountedCalls:
     calls: CountedCalls | None = function.__dict__.get(CALL_COUNT)
-    if calls is None or calls.epoch != RUNTIME.epoch:
+    if calls is None or calls.epoch != RUNNING.check.runtime.epoch:
         calls = CountedCalls()
         function.__dict__[CALL_COUNT] = calls
     return calls

@@ -28,8 +28,8 @@ from types import (
 )
 from typing import Any, Final, cast
 
+from mazurka.python.check import RUNNING
 from mazurka.python.memory.attributes import (
-    STANDARD,
     delete_attribute,
     delete_plainly,
     load_attribute,
@@ -60,26 +60,22 @@ from mazurka.python.memory.objects import (
     KEYED,
     MISSING,
     NO_CONTAINER,
-    OBJECTS,
     LruCache,
     shape_of,
 )
-from mazurka.python.runtime.runtime import RUNTIME
 from mazurka.python.source import PACKAGE
 
 
 class Calls:
     """What the calls of a check need to know, and what they noted."""
 
-    def __init__(self) -> None:
+    def __init__(self, replacements: dict[int, Any]) -> None:
         self.files: set[str] = set()  # of rewritten code
         self.skipped: dict[int, str] = {}  # functions there that are not, by the id of their code
         self.skipped_calls: set[str] = set()  # those that were called
-        self.replacements: dict[int, Any] = {}  # by the identity of what is replaced
-        self.stdout: object = None  # what the user sees
+        self.replacements = replacements  # by the identity of what is replaced
+        self.stdout = sys.stdout  # what the user sees
 
-
-CALLS: Final = Calls()
 
 MIXINS: Final = Mapping.get.__code__.co_filename
 
@@ -96,7 +92,9 @@ GLUE: Final = {
 
 def callee(function: Any) -> Any:
     """What to call in place of a function."""
-    if RUNTIME.is_elsewhere():
+    check = RUNNING.check
+    runtime = check.runtime
+    if runtime.is_elsewhere():
         return function
     kind = type(function)
     if kind is FunctionType:
@@ -125,23 +123,24 @@ def callee(function: Any) -> Any:
         return function
     if kind is FunctionType:
         return partial(call_showing if is_logging(function) else call_opaque, function)
-    if not OBJECTS.is_seen(kind) and not is_known(kind):
-        RUNTIME.note_change()
+    if not check.objects.is_seen(kind) and not is_known(kind):
+        runtime.note_change()
     return function  # an object with a __call__ of its own
 
 
 def is_rewritten(function: Any) -> bool:
+    calls = RUNNING.check.calls
     code = function.__code__
-    if code.co_filename not in CALLS.files:
+    if code.co_filename not in calls.files:
         return False
-    if CALLS.skipped and id(code) in CALLS.skipped:
-        CALLS.skipped_calls.add(CALLS.skipped[id(code)])
+    if calls.skipped and id(code) in calls.skipped:
+        calls.skipped_calls.add(calls.skipped[id(code)])
         return False
     return True
 
 
 def replacement_for(function: object) -> Callable[..., object] | None:
-    found: Callable[..., object] | None = CALLS.replacements.get(id(function))
+    found: Callable[..., object] | None = RUNNING.check.calls.replacements.get(id(function))
     return found
 
 
@@ -179,13 +178,13 @@ def is_logging(function: Any) -> bool:
 LOGGING: Final = {
     "debug", "info", "warning", "error", "exception", "critical", "log",
 }  # fmt: skip
-KNOWN: Final[dict[type, bool]] = {}
 
 
 def is_known(kind: type) -> bool:
     """Whether objects of a class are models of something, and announce by themselves what they do
     and what they are given."""
-    known = KNOWN.get(kind)
+    models = RUNNING.check.types.models
+    known = models.get(kind)
     if known is None:
         known = any(
             base.__module__ in ("threading", "queue")
@@ -193,7 +192,7 @@ def is_known(kind: type) -> bool:
             or is_of_asyncio(base.__module__)
             for base in kind.__mro__
         )
-        KNOWN[kind] = known
+        models[kind] = known
     return known
 
 
@@ -209,7 +208,7 @@ def is_transparent(function: FunctionType) -> bool:
 
 def is_mixed_in(function: FunctionType, kind: type) -> bool:
     """Whether a method of an abstract class calls methods that are not rewritten themselves."""
-    return function.__code__.co_filename == MIXINS and not OBJECTS.is_all_seen(kind)
+    return function.__code__.co_filename == MIXINS and not RUNNING.check.objects.is_all_seen(kind)
 
 
 def is_ours(function: Any) -> bool:
@@ -258,20 +257,23 @@ def callee_for_class(kind: Any) -> Any:
         return replacement
     if getattr(kind, "__module__", "") == "itertools":
         return partial(make_lazily, kind)
-    return kind if OBJECTS.is_seen(kind) or is_known(kind) else partial(construct, kind)
+    return (
+        kind if RUNNING.check.objects.is_seen(kind) or is_known(kind) else partial(construct, kind)
+    )
 
 
 def construct(kind: Any, *arguments: Any, **named: Any) -> object:
     """Make an instance: what it is given may be given away."""
-    OBJECTS.share(arguments, "")
+    objects = RUNNING.check.objects
+    objects.share(arguments, "")
     if named:
-        OBJECTS.share(tuple(named.values()), "")
+        objects.share(tuple(named.values()), "")
     return kind(*arguments, **named)
 
 
 def callee_for_wrapper(function: Any) -> Any:
     """Special methods of built-in classes, as `super()` and `object` give them."""
-    RUNTIME.note_change()
+    RUNNING.check.runtime.note_change()
     plain = PLAIN.get(function.__name__)
     if type(function) is WrapperDescriptorType:
         return plain if plain is not None else function
@@ -290,15 +292,17 @@ PLAIN: Final[dict[str, Callable[..., object]]] = {
 
 def method(thing: Any, name: str) -> Any:
     """What `thing.name` is to be called as."""
-    if RUNTIME.is_elsewhere():
+    check = RUNNING.check
+    standard = check.standard
+    if check.runtime.is_elsewhere():
         return getattr(thing, name)
     kind = type(thing)
     if shape_of(kind) != NO_CONTAINER and not is_own(kind, name):
         return container_method(getattr(thing, name))
     if kind is str:
         return string_method(getattr(thing, name))
-    if kind in STANDARD.steered_types:
-        thing = STANDARD.steered(thing)
+    if kind in standard.steered_types:
+        thing = standard.steered(thing)
     if name in TAKING_CALLBACKS:
         return partial(call_with_callback, callee(load_attribute(thing, name)))
     return callee(load_attribute(thing, name))
@@ -309,8 +313,9 @@ TAKING_CALLBACKS: Final = {"add_done_callback", "callback", "finalize", "push"}
 
 def call_with_callback(function: Any, *arguments: Any, **named: Any) -> object:
     """Call something that keeps functions, to call them later: methods of containers, say."""
-    RUNTIME.note_change()
-    OBJECTS.share(arguments, "")
+    check = RUNNING.check
+    check.runtime.note_change()
+    check.objects.share(arguments, "")
     return function(*[callback(argument) for argument in arguments], **named)
 
 
@@ -394,7 +399,7 @@ def one_by_one(items: Any) -> Any:
     """What is in a container now; but nothing is taken from an iterator before it is needed."""
     if not isinstance(items, Iterator):
         return items_of(items)
-    RUNTIME.note_change()
+    RUNNING.check.runtime.note_change()
     return items
 
 
@@ -406,8 +411,9 @@ def add_all(items: Any, *start: Any, **named: Any) -> object:
 def call_showing(function: Callable[..., Any], *arguments: Any, **named: Any) -> object:
     """Call something that reads all that is in what it is given. How often it was shown to the user
     is no matter."""
-    if "file" in named or sys.stdout is not CALLS.stdout:
-        RUNTIME.note_change()
+    check = RUNNING.check
+    if "file" in named or sys.stdout is not check.calls.stdout:
+        check.runtime.note_change()
     options = {name: shown(argument) for name, argument in named.items()}
     return function(*[shown(argument) for argument in arguments], **options)
 
@@ -415,29 +421,31 @@ def call_showing(function: Callable[..., Any], *arguments: Any, **named: Any) ->
 def open_file(file: Any, mode: str = "r", *arguments: Any, **named: Any) -> object:
     """A file that is not opened for reading may be changed by that."""
     if mode not in ("r", "rb", "rt"):
-        RUNTIME.note_change()
+        RUNNING.check.runtime.note_change()
     return open(file, mode, *arguments, **named)
 
 
 def call_opaque(function: Callable[..., Any], *arguments: Any, **named: Any) -> object:
     """Call something of which nothing is known."""
-    RUNTIME.note_change()
+    check = RUNNING.check
+    objects = check.objects
+    check.runtime.note_change()
     owner = getattr(function, "__self__", None)
-    if owner is not None and OBJECTS.is_opaque(owner):
+    if owner is not None and objects.is_opaque(owner):
         if type(function) is MethodType:
-            OBJECTS.note_opaque(full_name_of(function), owner)
+            objects.note_opaque(full_name_of(function), owner)
         change_all(owner)
     for argument in [*arguments, *named.values()]:
         kind = type(argument)
         if kind in ATOMS:
             continue
-        if OBJECTS.is_opaque(argument) and not is_known(kind):
-            OBJECTS.note_opaque(full_name_of(function), argument)
-        OBJECTS.share(argument, "")
+        if objects.is_opaque(argument) and not is_known(kind):
+            objects.note_opaque(full_name_of(function), argument)
+        objects.share(argument, "")
         if shape_of(kind) != NO_CONTAINER:
             change_all(argument)
-            if any(OBJECTS.is_shared(part) for part in parts_of(argument)):
-                OBJECTS.note_opaque(full_name_of(function), argument)
+            if any(objects.is_shared(part) for part in parts_of(argument)):
+                objects.note_opaque(full_name_of(function), argument)
     return function(*arguments, **named)
 
 
@@ -464,9 +472,10 @@ def load_by_name(thing: object, name: str, *default: object) -> object:
 
 
 def identify(thing: object) -> int:
-    if RUNTIME.is_elsewhere() or type(thing) in ATOMS:
+    check = RUNNING.check
+    if check.runtime.is_elsewhere() or type(thing) in ATOMS:
         return id(thing)
-    return OBJECTS.number_of(thing)
+    return check.objects.number_of(thing)
 
 
 def has_attribute(thing: object, name: str) -> bool:
@@ -475,7 +484,7 @@ def has_attribute(thing: object, name: str) -> bool:
 
 def own(iterator: object) -> object:
     """A new iterator: if other threads take from it, too, they change it."""
-    OBJECTS.record_of(iterator)
+    RUNNING.check.objects.record_of(iterator)
     return iterator
 
 
@@ -515,12 +524,14 @@ def make_iterator(items: Any, *sentinel: Any) -> object:
 
 
 def take_next(items: Any, *default: Any) -> object:
-    if not RUNTIME.is_elsewhere():
-        RUNTIME.note_change()
-        model = STANDARD.steered(items)
+    check = RUNNING.check
+    runtime = check.runtime
+    if not runtime.is_elsewhere():
+        runtime.note_change()
+        model = check.standard.steered(items)
         if model is not items:  # to take a number is a step of its own
             return next(model, *default)
-        if OBJECTS.is_known(items):
+        if check.objects.is_known(items):
             note_generator(items)
             change_all(items)
     return next(items, *default)
@@ -546,14 +557,15 @@ def make_deep_copy(thing: Any, *memo: Any) -> object:
 
 def note_instances(thing: Any, name: str) -> None:
     """A function looks at the attributes of all objects in something, which is not seen."""
+    objects = RUNNING.check.objects
     kind = type(thing)
     if kind in ATOMS:
         return
     if kind is tuple or shape_of(kind) != NO_CONTAINER:
         for part in parts_of(thing):
             note_instances(part, name)
-    elif OBJECTS.is_shared(thing) and not is_known(kind):
-        OBJECTS.note_opaque(name, thing)
+    elif objects.is_shared(thing) and not is_known(kind):
+        objects.note_opaque(name, thing)
 
 
 def make_dict(kind: Any, *given: Any, **named: Any) -> object:
@@ -637,6 +649,8 @@ BUILTINS: Final[dict[object, Callable[..., object]]] = {
 
 def entered(manager: Any) -> Any:
     """What a `with` statement enters."""
-    if RUNTIME.is_elsewhere() or type(manager) not in STANDARD.steered_types:
+    check = RUNNING.check
+    standard = check.standard
+    if check.runtime.is_elsewhere() or type(manager) not in standard.steered_types:
         return manager
-    return STANDARD.steered(manager)
+    return standard.steered(manager)

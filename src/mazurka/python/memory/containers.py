@@ -26,6 +26,7 @@ from mazurka.engine.operation import (
     TAKE,
     footprint,
 )
+from mazurka.python.check import RUNNING
 from mazurka.python.memory.attributes import read, write
 from mazurka.python.memory.objects import (
     ABSTRACT,
@@ -35,20 +36,16 @@ from mazurka.python.memory.objects import (
     KEYED,
     MISSING,
     NO_CONTAINER,
-    OBJECTS,
-    SYMBOLIC,
     WHOLE,
     Contents,
     shape_of,
 )
-from mazurka.python.runtime.runtime import RUNTIME
 
 VIEWS: Final[dict[type, str]] = {  # and what gives them
     type(getattr(kind(), name)()): name
     for kind in (dict, OrderedDict)
     for name in ("keys", "values", "items")
 }
-OWN: Final[dict[type, dict[str, bool]]] = {}  # whether a class has its own version of a method
 INSTANT: Final = {list, set, dict, int, float, str, tuple, bytes, bool, deque}  # made in no time
 LIBRARY: Final = ("builtins", "collections", "array")
 SHOWN_BY: Final = ("__iter__", "__repr__", "__str__", "__format__", "__eq__", "__lt__")
@@ -56,10 +53,11 @@ SHOWN_BY: Final = ("__iter__", "__repr__", "__str__", "__format__", "__eq__", "_
 
 def is_own(kind: type, name: str) -> bool:
     """Whether a user's class overrides a method of a container."""
-    names = OWN.get(kind)
+    known = RUNNING.check.types.own
+    names = known.get(kind)
     if names is None:
         names = {}
-        OWN[kind] = names
+        known[kind] = names
     own = names.get(name)
     if own is None:
         own = False
@@ -71,6 +69,10 @@ def is_own(kind: type, name: str) -> bool:
     return own
 
 
+def is_symbolic(value: object) -> bool:
+    return type(value).__module__ == "mazurka.python.symbolic.values"
+
+
 def is_modelled(kind: type, name: str) -> bool:
     """Whether a method works on the items of a container as the built-in one does."""
     return shape_of(kind) != NO_CONTAINER and not is_own(kind, name)
@@ -79,80 +81,87 @@ def is_modelled(kind: type, name: str) -> bool:
 def use_opaque(thing: object, name: str) -> None:
     """An operator is applied to an object whose class is neither rewritten nor modelled: it may
     change all of the object."""
+    objects = RUNNING.check.objects
     kind = type(thing)
-    if kind in ATOMS or kind in VIEWS or not OBJECTS.is_opaque(thing):
+    if kind in ATOMS or kind in VIEWS or not objects.is_opaque(thing):
         return
     for base in kind.__mro__:
         if name in base.__dict__:
             is_abstract = base.__module__ in ABSTRACT and base is not memoryview
-            if not OBJECTS.is_seen(base) and not is_abstract:
-                OBJECTS.note_opaque(f"{base.__module__}.{base.__qualname__}.{name}", thing)
+            if not objects.is_seen(base) and not is_abstract:
+                objects.note_opaque(f"{base.__module__}.{base.__qualname__}.{name}", thing)
                 change_all(thing)
             return
 
 
 def note_generator(thing: object) -> None:
     """Two threads that take from one generator may get in each other's way; this is not seen."""
-    if type(thing) is GeneratorType and OBJECTS.is_shared(thing):
-        OBJECTS.note_opaque("taking from a generator", thing)
+    objects = RUNNING.check.objects
+    if type(thing) is GeneratorType and objects.is_shared(thing):
+        objects.note_opaque("taking from a generator", thing)
 
 
 def note_taking(kind: type) -> None:
     """What is taken from an iterator is gone from it."""
     if hasattr(kind, "__next__"):
-        RUNTIME.note_change()
+        RUNNING.check.runtime.note_change()
 
 
 # One step on a container
 
 
 def announce(kind: int, contents: Contents, item: int, key: object) -> None:
-    watcher = RUNTIME.watcher
+    runtime = RUNNING.check.runtime
+    watcher = runtime.watcher
     if watcher is not None:
         depends = kind < READ_WHOLE or kind == TAKE
         view = contents.look(kind, item, key) if depends else NO_VIEW
-        RUNTIME.watch(watcher, contents, footprint(kind, item, view))
-    elif not RUNTIME.repeats_on(kind, contents, item):
-        RUNTIME.perform(kind, contents, item, key)
+        runtime.watch(watcher, contents, footprint(kind, item, view))
+    elif not runtime.repeats_on(kind, contents, item):
+        runtime.perform(kind, contents, item, key)
 
 
 def read_all(container: object) -> None:
     note_whole(container)
-    contents = OBJECTS.contents_of(container)
+    contents = RUNNING.check.objects.contents_of(container)
     if contents is not None:
         announce(READ_WHOLE, contents, -1, None)
 
 
 def note_whole(container: object) -> None:
     """What is done to all attributes of an object at once cannot be told for each of them."""
-    instance = OBJECTS.instance_with(container) if OBJECTS.dicts else None
+    objects = RUNNING.check.objects
+    instance = objects.instance_with(container) if objects.dicts else None
     if instance is not None:
-        OBJECTS.note_opaque("the use of __dict__ as a whole", instance)
+        objects.note_opaque("the use of __dict__ as a whole", instance)
 
 
 def change_all(container: object) -> None:
+    check = RUNNING.check
+    objects = check.objects
     note_whole(container)
-    contents = OBJECTS.contents_of(container)
+    contents = objects.contents_of(container)
     if contents is None:
-        RUNTIME.note_change()
+        check.runtime.note_change()
     else:
         announce(CHANGE_WHOLE, contents, -1, None)
-        OBJECTS.save_contents(container)
+        objects.save_contents(container)
 
 
 def read_length(container: object) -> None:
-    contents = OBJECTS.contents_of(container)
+    contents = RUNNING.check.objects.contents_of(container)
     if contents is not None:
         announce(LENGTH, contents, -1, None)
 
 
 def read_item(container: object, key: object) -> None:
-    if OBJECTS.dicts and type(key) is str:
-        instance = OBJECTS.instance_with(container)
+    objects = RUNNING.check.objects
+    if objects.dicts and type(key) is str:
+        instance = objects.instance_with(container)
         if instance is not None:
             read(instance, key)
             return
-    contents = OBJECTS.contents_of(container)
+    contents = objects.contents_of(container)
     if contents is None:
         return
     if contents.shape == INDEXED:
@@ -167,28 +176,31 @@ def read_item(container: object, key: object) -> None:
 
 def change_item(kind: int, container: object, key: object, value: object) -> None:
     """Set, insert or delete an item by its key."""
-    if OBJECTS.dicts and type(key) is str:
-        instance = OBJECTS.instance_with(container)
+    check = RUNNING.check
+    objects = check.objects
+    runtime = check.runtime
+    if objects.dicts and type(key) is str:
+        instance = objects.instance_with(container)
         if instance is not None:
             write(instance, key, MISSING if kind == ITEM_DELETE else value)
             return
-    contents = OBJECTS.contents_of(container)
+    contents = objects.contents_of(container)
     if contents is None:
-        RUNTIME.note_change()
+        runtime.note_change()
         return
-    OBJECTS.share(key, "")
-    OBJECTS.share(value, label_of(contents))
+    objects.share(key, "")
+    objects.share(value, label_of(contents))
     if contents.shape == INDEXED:
         if kind == ITEM_SET and type(key) is int and key >= 0:
             announce(INDEX_SET, contents, key, key)
-            RUNTIME.note_stored(value)
+            runtime.note_stored(value)
         else:
             announce(CHANGE_WHOLE, contents, -1, None)
     else:
         number = -1 if contents.shape == WHOLE else contents.number_of(key)
         announce(kind if number >= 0 else CHANGE_WHOLE, contents, number, key)
-        RUNTIME.note_stored(value)
-    OBJECTS.save_contents(container)
+        runtime.note_stored(value)
+    objects.save_contents(container)
 
 
 def label_of(contents: Contents) -> str:
@@ -202,11 +214,11 @@ def label_of(contents: Contents) -> str:
 def certain(key: Any) -> Any:
     """A key or index before anything is done with it: one that is symbolic gets a certain value,
     which takes steps of its own."""
-    return key.certain() if SYMBOLIC and type(key) in SYMBOLIC else key
+    return key.certain() if is_symbolic(key) else key
 
 
 def load_item(container: Any, key: object) -> object:
-    if RUNTIME.is_elsewhere():
+    if RUNNING.check.runtime.is_elsewhere():
         return container[key]
     key = certain(key)
     if not is_modelled(type(container), "__getitem__"):
@@ -238,31 +250,34 @@ def missing_item(container: "defaultdict[object, object]", key: object) -> objec
 
 
 def store_item(container: Any, key: object, value: object) -> None:
-    if not RUNTIME.is_elsewhere():
+    runtime = RUNNING.check.runtime
+    if not runtime.is_elsewhere():
         key = certain(key)
         if is_modelled(type(container), "__setitem__"):
             if type(key) is slice:
                 value = items_of(value)
             change_item(ITEM_SET, container, key, value)
         else:
-            RUNTIME.note_change()
+            runtime.note_change()
             use_opaque(container, "__setitem__")
     container[key] = value
 
 
 def delete_item(container: Any, key: object) -> None:
-    if not RUNTIME.is_elsewhere():
+    runtime = RUNNING.check.runtime
+    if not runtime.is_elsewhere():
         key = certain(key)
         if is_modelled(type(container), "__delitem__"):
             change_item(ITEM_DELETE, container, key, None)
         else:
-            RUNTIME.note_change()
+            runtime.note_change()
             use_opaque(container, "__delitem__")
     del container[key]
 
 
 def contains(item: object, container: Any) -> bool:
-    if not RUNTIME.is_elsewhere():
+    runtime = RUNNING.check.runtime
+    if not runtime.is_elsewhere():
         kind = type(container)
         if is_modelled(kind, "__contains__"):
             shape = shape_of(kind)
@@ -281,7 +296,7 @@ def contains(item: object, container: Any) -> bool:
                 read_all(owner)
         else:
             if hasattr(kind, "__next__"):  # it is looked through, up to the item
-                RUNTIME.note_change()
+                runtime.note_change()
             use_opaque(container, "__contains__")
     return item in container
 
@@ -295,7 +310,7 @@ def owner_of(view: object) -> object:
 
 
 def length(container: Any) -> int:
-    if not RUNTIME.is_elsewhere():
+    if not RUNNING.check.runtime.is_elsewhere():
         if is_modelled(type(container), "__len__"):
             read_length(container)
         elif type(container) in VIEWS:
@@ -313,7 +328,7 @@ def truth(value: Any) -> bool:
 
 def operand(value: Any) -> Any:
     """What is asked next whether it is true."""
-    if not RUNTIME.is_elsewhere() and type(value) not in ATOMS:
+    if not RUNNING.check.runtime.is_elsewhere() and type(value) not in ATOMS:
         kind = type(value)
         if is_modelled(kind, "__len__") and not is_own(kind, "__bool__"):
             read_length(value)
@@ -335,7 +350,9 @@ def shown(value: Any) -> Any:
 
 def shown_part(value: Any) -> Any:
     copy = shown(value)
-    return Text(repr(value)) if copy is value and OBJECTS.is_seen(type(value)) else copy
+    return (
+        Text(repr(value)) if copy is value and RUNNING.check.objects.is_seen(type(value)) else copy
+    )
 
 
 class Text:
@@ -395,7 +412,7 @@ def items_of(value: Any) -> Any:
         return shallow_copy(value)
     if not isinstance(value, Iterator):
         return value
-    RUNTIME.note_change()
+    RUNNING.check.runtime.note_change()
     return list(value)
 
 
@@ -409,14 +426,14 @@ def pairs_of(value: Any) -> Any:
 
 def text(value: object) -> object:
     """What is to be formatted."""
-    if RUNTIME.is_elsewhere() or type(value) in ATOMS:
+    if RUNNING.check.runtime.is_elsewhere() or type(value) in ATOMS:
         return value
     return shown(value)
 
 
 def unpack(value: object) -> object:
     """What is to be unpacked: the items as they are now."""
-    if RUNTIME.is_elsewhere():
+    if RUNNING.check.runtime.is_elsewhere():
         return value
     kind = type(value)
     if kind in VIEWS:
@@ -431,7 +448,7 @@ def unpack(value: object) -> object:
 
 
 def compare(function: Callable[[Any, Any], object], one: object, other: object) -> object:
-    if RUNTIME.is_elsewhere() or type(one) in ATOMS or type(other) in ATOMS:
+    if RUNNING.check.runtime.is_elsewhere() or type(one) in ATOMS or type(other) in ATOMS:
         return function(one, other)
     return function(stable(one), stable(other))
 
@@ -442,14 +459,15 @@ IN_PLACE: Final = {
 
 
 def operate(function: Callable[[Any, Any], object], one: object, other: object) -> object:
-    if RUNTIME.is_elsewhere() or (type(one) in ATOMS and type(other) in ATOMS):
+    runtime = RUNNING.check.runtime
+    if runtime.is_elsewhere() or (type(one) in ATOMS and type(other) in ATOMS):
         return function(one, other)
     kind = type(one)
     if kind is str or kind is bytes:
         return function(one, stable(other))
     if shape_of(kind) == NO_CONTAINER:
         if function.__name__.startswith("i"):  # an object of C may change in place
-            RUNTIME.note_change()
+            runtime.note_change()
         return function(one, items_of(other) if shape_of(type(other)) != NO_CONTAINER else other)
     if is_own(kind, f"__{function.__name__}__"):
         return function(one, other)
@@ -463,9 +481,10 @@ def operate(function: Callable[[Any, Any], object], one: object, other: object) 
 
 def give(container: object, things: tuple[object, ...]) -> None:
     """What is put into a container is shared if that is."""
-    contents = OBJECTS.contents_of(container)
+    objects = RUNNING.check.objects
+    contents = objects.contents_of(container)
     if contents is not None:
-        OBJECTS.share(things, label_of(contents))
+        objects.share(things, label_of(contents))
 
 
 # Iteration
@@ -485,7 +504,7 @@ class IndexIterator:
         container = self.container
         if container is None:
             raise StopIteration
-        if not RUNTIME.is_elsewhere():
+        if not RUNNING.check.runtime.is_elsewhere():
             read_item(container, self.index)
         if self.index >= len(container):
             self.container = None
@@ -509,7 +528,7 @@ class ReverseIterator:
         container = self.container
         if self.index < 0:
             raise StopIteration
-        if not RUNTIME.is_elsewhere():
+        if not RUNNING.check.runtime.is_elsewhere():
             read_item(container, self.index)
         if self.index >= len(container):
             self.index = -1
@@ -533,14 +552,14 @@ class StepwiseIterator:
         return self
 
     def __next__(self) -> object:
-        if not RUNTIME.is_elsewhere():
+        if not RUNNING.check.runtime.is_elsewhere():
             self.look(self.owner)
         return next(self.items)
 
 
 def iterate(value: Any) -> Any:
     """What a loop goes through."""
-    if RUNTIME.is_elsewhere():
+    if RUNNING.check.runtime.is_elsewhere():
         return value
     kind = type(value)
     if kind in VIEWS:
@@ -593,6 +612,7 @@ TAKING_ITEMS: Final = {
 
 def call_method(function: Callable[..., Any], *arguments: Any, **named: Any) -> object:
     """Call a bound method of a container."""
+    objects = RUNNING.check.objects
     container = cast(Any, function).__self__
     name = cast(Any, function).__name__
     if name in SPECIAL:
@@ -605,11 +625,11 @@ def call_method(function: Callable[..., Any], *arguments: Any, **named: Any) -> 
     if is_sequence and name in FINDING and arguments:
         if type(arguments[0]) not in ATOMS or has_symbolic(container):
             return find(container, name, arguments)
-    elif SYMBOLIC and not is_sequence:
+    elif RUNNING.check.path is not None and not is_sequence:
         arguments = tuple([certain(argument) for argument in arguments[:1]]) + arguments[1:]
     if name == "update" and shape == KEYED:
         arguments = tuple([pairs_of(argument) for argument in arguments])
-        if OBJECTS.dicts and OBJECTS.instance_with(container) is not None:
+        if objects.dicts and objects.instance_with(container) is not None:
             update_attributes(container, dict(*arguments, **named))
             return None
     elif name in TAKING_ITEMS:
@@ -628,7 +648,7 @@ def update_attributes(own: dict[object, object], new: dict[object, object]) -> N
 
 
 def has_symbolic(container: Any) -> bool:
-    return bool(SYMBOLIC) and any(type(item) in SYMBOLIC for item in list(container))
+    return RUNNING.check.path is not None and any(is_symbolic(item) for item in list(container))
 
 
 def announce_special(container: object, name: str, arguments: tuple[object, ...]) -> None:
@@ -663,10 +683,12 @@ def find(container: Any, name: str, arguments: tuple[Any, ...]) -> object:
 
 
 def announce_method(container: object, name: str, arguments: tuple[object, ...]) -> None:
-    contents = OBJECTS.contents_of(container)
+    check = RUNNING.check
+    objects = check.objects
+    contents = objects.contents_of(container)
     if contents is None:
         if name not in READING and name not in UNSEEN and BY_KEY.get(name, 0) != ITEM_READ:
-            RUNTIME.note_change()
+            check.runtime.note_change()
         return
     shape = contents.shape
     by_key = BY_KEY.get(name, 0) if shape == KEYED or shape == ELEMENTS else 0
@@ -677,10 +699,10 @@ def announce_method(container: object, name: str, arguments: tuple[object, ...])
             change_item(by_key, container, arguments[0], None)
     elif name == "append" and shape == INDEXED:
         announce(APPEND, contents, -1, None)
-        OBJECTS.save_contents(container)
+        objects.save_contents(container)
     elif name in TAKING and (shape == INDEXED or shape == WHOLE):
         announce(TAKE, contents, -1, None)
-        OBJECTS.save_contents(container)
+        objects.save_contents(container)
     elif name in READING:
         read_all(container)
     elif name not in UNSEEN:

@@ -7,10 +7,10 @@ other threads in between, either.
 
 from typing import Any, Final
 
+from mazurka.python.check import RUNNING
 from mazurka.python.memory.attributes import load_attribute
 from mazurka.python.memory.containers import is_own, read_all, shallow_copy
 from mazurka.python.memory.objects import MISSING, NO_CONTAINER, shape_of
-from mazurka.python.runtime.runtime import RUNTIME
 
 # The flags of types that patterns take for sequences and mappings. (A `match` statement here would
 # ask for lengths once too often when it is compiled.)
@@ -47,7 +47,7 @@ def snapshot(container: Any) -> Any:
     """A container that nobody changes from now on; but one of a class of the user's runs its own
     code."""
     kind = type(container)
-    if RUNTIME.is_elsewhere() or shape_of(kind) == NO_CONTAINER:
+    if RUNNING.check.runtime.is_elsewhere() or shape_of(kind) == NO_CONTAINER:
         return container
     read_all(container)
     own = any(is_own(kind, name) for name in LOOKED_AT_BY)

@@ -26,8 +26,9 @@ from types import (
 from typing import Any, Final, cast
 
 from mazurka.engine.operation import CHANGE_WHOLE, FIRST_ON_PARTS, LENGTH, NO_VIEW, WRITE, View
+from mazurka.python.check import RUNNING
 from mazurka.python.runtime.names import where_now
-from mazurka.python.runtime.runtime import INTERRUPTED, RUNTIME, Memory
+from mazurka.python.runtime.runtime import INTERRUPTED, Memory, Runtime
 from mazurka.python.runtime.thread import Cell, Identity, Location
 
 # What kinds of containers there are.
@@ -49,7 +50,6 @@ ATOMS: Final[set[type]] = {
 }  # fmt: skip
 
 
-SYMBOLIC: Final[set[type]] = set()  # the types of symbolic values, once there are some
 LruCache: Final = type(lru_cache(lambda: None))
 CACHE: Final = "(cache)"  # where a cached function keeps what stands for its cache
 CALL_COUNT: Final = "(calls)"  # and how often it was called
@@ -120,7 +120,7 @@ class Contents(Cell):
 
     def snapshot(self, mode: int) -> object:
         """A copy, if loops wait for what is in containers and it is about to be changed."""
-        if mode != WRITE or not RUNTIME.copies or self.shape == NO_CONTAINER:
+        if mode != WRITE or not RUNNING.check.runtime.copies or self.shape == NO_CONTAINER:
             return None
         if self.shape == KEYED:
             return dict(cast(dict[object, object], self.value))
@@ -153,14 +153,15 @@ def name_of_key(key: object) -> object:
         parts = [name_of_key(part) for part in cast(Any, key)]
         return None if any(part is None for part in parts) else tuple(parts)
     if kind.__hash__ is object.__hash__ and kind.__eq__ is object.__eq__:
-        return ("object", OBJECTS.record_of(key).identity.name)
+        return ("object", RUNNING.check.objects.record_of(key).identity.name)
     return None
 
 
 class Objects(Memory):
     """All records."""
 
-    def __init__(self) -> None:
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
         self.here: dict[int, Record] = {}  # by address: those used in this execution
         self.before: dict[int, Record] = {}  # in the execution before
         self.outside: dict[int, Record] = {}
@@ -194,16 +195,10 @@ class Objects(Memory):
             record.contents = None
 
     def let_go(self) -> None:
-        """The check is over."""
+        """The check is over: its objects outlive it."""
         for function in self.cached:
             function.__dict__.pop(CACHE, None)
             function.__dict__.pop(CALL_COUNT, None)
-        self.cached = []
-        self.outside = {}
-        self.namespaces = {}
-        self.sites = set()
-        self.changed = set()
-        self.modules = set()
 
     def begin(self) -> None:
         """A new execution."""
@@ -236,7 +231,7 @@ class Objects(Memory):
         earlier = self.before.get(id(thing))
         if earlier is not None and earlier.thing is thing:
             return self.found_outside(thing, earlier)
-        thread = RUNTIME.current
+        thread = self.runtime.current
         assert thread is not None, "an object is first used outside of the program"
         record = Record(thing, thread.id)
         record.site = where_now()
@@ -248,7 +243,7 @@ class Objects(Memory):
     def check_owner(self, record: Record) -> None:
         """An object must not get from one thread to another unseen; if it did, objects that are
         first used at the same place are taken for shared from the start, in a new search."""
-        thread = RUNTIME.current
+        thread = self.runtime.current
         if thread is not None and thread.id != record.owner:
             code, instruction = record.site
             # Python 3.11 calls with two instructions, but skips the second one when it is warm.
@@ -268,8 +263,8 @@ class Objects(Memory):
         return self.outside[id(thing)]
 
     def stop_search(self) -> None:
-        RUNTIME.interrupt = Misjudged()
-        RUNTIME.stop(INTERRUPTED)
+        self.runtime.interrupt = Misjudged()
+        self.runtime.stop(INTERRUPTED)
 
     def add_root(self, thing: object, label: str) -> None:
         """Name an object that is there before all executions, and what hangs on it."""
@@ -327,14 +322,14 @@ class Objects(Memory):
                 fill_set(cast(set[Any], thing), list(cast(set[Any], thing)))
         else:
             record.owner = SHARED
-            thread = RUNTIME.current
+            thread = self.runtime.current
             assert thread is not None
             order = thread.named
             thread.named = order + 1
             if order == len(thread.identities):
                 thread.identities.append(Identity(f"{thread.name}@{order + 1}", label))
             record.identity = thread.identities[order]
-            if RUNTIME.refreshing and record.identity.label != label:
+            if self.runtime.refreshing and record.identity.label != label:
                 relabel(record.identity, label)
             self.here[id(thing)] = record
         self.share_parts(thing, label)
@@ -462,7 +457,7 @@ class Objects(Memory):
         if record.number == 0:
             name = record.identity.name
             if record.owner >= 0:
-                thread = RUNTIME.threads[record.owner]
+                thread = self.runtime.threads[record.owner]
                 thread.numbered += 1
                 name = f"{thread.name}!{thread.numbered}"
             record.number = FIRST_NUMBER + number_from(name)
@@ -487,10 +482,10 @@ class Objects(Memory):
         if cell is None:
             cell = Cell(None, None)
             cell.location = self.field_location(record.identity, name)
-            cell.known = RUNTIME.locations[cell.location]
+            cell.known = self.runtime.locations[cell.location]
             record.fields[name] = cell
-        if cell.epoch != RUNTIME.epoch:
-            cell.epoch = RUNTIME.epoch
+        if cell.epoch != self.runtime.epoch:
+            cell.epoch = self.runtime.epoch
             cell.value = present_value(thing, name)
         return cell
 
@@ -513,9 +508,9 @@ class Objects(Memory):
             if identity.contents < 0:
                 identity.contents = new_location(identity.name, identity, "")
             contents.location = identity.contents
-            contents.known = RUNTIME.locations[contents.location]
+            contents.known = self.runtime.locations[contents.location]
             record.contents = contents
-        contents.epoch = RUNTIME.epoch
+        contents.epoch = self.runtime.epoch
         return contents
 
     def note_changed(self, known: Location) -> None:
@@ -563,11 +558,12 @@ def label_of_field(identity: Identity, name: str) -> str:
 def relabel(identity: Identity, label: str) -> None:
     """What a thread gives away first, say, depends on the execution: call it what it is in this
     one."""
+    runtime = RUNNING.check.runtime
     identity.label = label
     for name, location in identity.fields.items():
-        RUNTIME.locations[location].label = label_of_field(identity, name)
+        runtime.locations[location].label = label_of_field(identity, name)
     if identity.contents >= 0:
-        RUNTIME.locations[identity.contents].label = label
+        runtime.locations[identity.contents].label = label
 
 
 def plain_length(container: object) -> int:
@@ -606,11 +602,12 @@ def name_of_class(kind: type) -> str:
 
 
 def new_location(name: str, owner: Identity, field: str) -> int:
+    runtime = RUNNING.check.runtime
     location = Location(name, label_of_field(owner, field), "", -1)
     location.owner = owner
     location.field = "" if field == VALUE else field  # a closure variable is what its field is
-    RUNTIME.locations.append(location)
-    return len(RUNTIME.locations) - 1
+    runtime.locations.append(location)
+    return len(runtime.locations) - 1
 
 
 def contents_of_cell(cell: CellType) -> object:
@@ -707,14 +704,12 @@ def rebuilt(container: Any, items: list[Any]) -> Any:
 
 
 CONTAINERS: Final[tuple[Any, ...]] = (dict, list, set, deque, bytearray, array)
-SHAPES: Final[dict[type, int]] = {}
-SLOTS: Final[dict[type, tuple[str, ...]]] = {}
-MEMORY: Final[dict[type, bool]] = {}
 
 
 def shape_of(kind: type) -> int:
     """What kind of container the instances of a class are."""
-    shape = SHAPES.get(kind, -1)
+    shapes = RUNNING.check.types.shapes
+    shape = shapes.get(kind, -1)
     if shape < 0:
         shape = NO_CONTAINER
         if issubclass(kind, (list, bytearray, array)):
@@ -725,13 +720,14 @@ def shape_of(kind: type) -> int:
             shape = ELEMENTS
         elif issubclass(kind, deque):
             shape = WHOLE
-        SHAPES[kind] = shape
+        shapes[kind] = shape
     return shape
 
 
 def slots_of(kind: type) -> tuple[str, ...]:
     """The slots that instances of a class have."""
-    slots = SLOTS.get(kind)
+    known = RUNNING.check.types.slots
+    slots = known.get(kind)
     if slots is None:
         names = []
         for base in kind.__mro__:
@@ -740,7 +736,7 @@ def slots_of(kind: type) -> tuple[str, ...]:
                     if isinstance(member, MemberDescriptorType):
                         names.append(name)
         slots = tuple(names)
-        SLOTS[kind] = slots
+        known[kind] = slots
     return slots
 
 
@@ -753,7 +749,8 @@ def is_machinery(kind: type) -> bool:
 def is_memory(kind: type) -> bool:
     """Whether instances of a class have something in them that may change. Of a class that is
     written in C one cannot know."""
-    found = MEMORY.get(kind)
+    known = RUNNING.check.types.memory
+    found = known.get(kind)
     if found is None:
         found = not is_machinery(kind) and (
             shape_of(kind) != NO_CONTAINER
@@ -761,12 +758,9 @@ def is_memory(kind: type) -> bool:
             or bool(slots_of(kind))
             or not is_harmless(kind)
         )
-        MEMORY[kind] = found
+        known[kind] = found
     return found
 
 
 def is_harmless(kind: type) -> bool:
     return kind.__module__.partition(".")[0] in HARMLESS and kind is not memoryview
-
-
-OBJECTS: Final = Objects()

@@ -5,6 +5,8 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from mazurka.python.check import RUNNING
+
 
 class Heap:
     def __init__(self) -> None:
@@ -12,30 +14,29 @@ class Heap:
         self.times = 0  # that objects were set apart
 
 
-HEAP = Heap()
-
-
 @contextmanager
 def older_objects_set_apart() -> Iterator[None]:
     """While the body runs, `newer_objects` gives those that were made in it. In the midst of
     another such body, it gives those that were made in that one."""
-    if HEAP.is_divided:
+    heap = RUNNING.check.heap
+    if heap.is_divided:
         yield
         return
-    HEAP.is_divided = True
+    heap.is_divided = True
     set_apart()
     try:
         yield
     finally:
-        HEAP.is_divided = False
+        heap.is_divided = False
         gc.unfreeze()
 
 
 def set_apart() -> int:
     """Set all objects apart that are there now; gives a number for `newer_objects`."""
+    heap = RUNNING.check.heap
     gc.freeze()
-    HEAP.times += 1
-    return HEAP.times
+    heap.times += 1
+    return heap.times
 
 
 def all_objects() -> list[object]:
@@ -47,4 +48,4 @@ def all_objects() -> list[object]:
 def newer_objects(since: int = 0) -> list[object]:
     """The objects that were not set apart: by the latest call of `set_apart`, or by that one which
     gave a number. (If there was a later one, all objects are given.)"""
-    return gc.get_objects() if since in (0, HEAP.times) else all_objects()
+    return gc.get_objects() if since in (0, RUNNING.check.heap.times) else all_objects()

@@ -17,7 +17,8 @@ from mazurka.engine.operation import (
     LOAD,
     STORE,
 )
-from mazurka.python.runtime.runtime import RUNTIME, SharedObject
+from mazurka.python.check import RUNNING
+from mazurka.python.runtime.runtime import SharedObject
 
 
 class Atomic(SharedObject):
@@ -31,26 +32,30 @@ class Atomic(SharedObject):
         return cls
 
     def load(self) -> object:
-        if RUNTIME.repeats(LOAD, self):
+        runtime = RUNNING.check.runtime
+        if runtime.repeats(LOAD, self):
             return self.value
-        return RUNTIME.perform(LOAD, self, None, None)
+        return runtime.perform(LOAD, self, None, None)
 
     def store(self, value: object) -> None:
-        RUNTIME.give_away(value)
-        if RUNTIME.repeats(STORE, self):
+        runtime = RUNNING.check.runtime
+        runtime.give_away(value)
+        if runtime.repeats(STORE, self):
             self.value = value
         else:
-            RUNTIME.perform(STORE, self, value, None)
+            runtime.perform(STORE, self, value, None)
 
     def exchange(self, value: object) -> object:
         """Store a value, and give the one that was there."""
-        RUNTIME.give_away(value)
-        return RUNTIME.perform(EXCHANGE, self, value, None)
+        runtime = RUNNING.check.runtime
+        runtime.give_away(value)
+        return runtime.perform(EXCHANGE, self, value, None)
 
     def compare_exchange(self, expected: object, new: object) -> bool:
         """Store `new` if the value equals `expected`; tells whether it did. Failing only reads."""
-        RUNTIME.give_away(new)
-        return cast(bool, RUNTIME.perform(COMPARE_EXCHANGE, self, expected, new))
+        runtime = RUNNING.check.runtime
+        runtime.give_away(new)
+        return cast(bool, runtime.perform(COMPARE_EXCHANGE, self, expected, new))
 
     def compare_swap(self, expected: object, new: object) -> object:
         """The same, but gives the value that was there: if it equals `expected`, `new` is there."""
@@ -59,19 +64,20 @@ class Atomic(SharedObject):
 
     def fetch_add(self, amount: object) -> object:
         """Add to the value, and give the value before."""
-        return RUNTIME.perform(FETCH_ADD, self, amount, None)
+        return RUNNING.check.runtime.perform(FETCH_ADD, self, amount, None)
 
     def add(self, amount: object) -> None:
         """Add to an integer. Adds commute with one another: their order is not explored."""
         if not isinstance(amount, int):
             raise TypeError(f"add takes an integer, not {amount!r}: use fetch_add")
-        RUNTIME.perform(ADD_TO, self, amount, None)
+        RUNNING.check.runtime.perform(ADD_TO, self, amount, None)
 
     def await_value(self, predicate: Callable[[object], object]) -> object:
         """Block until the predicate holds for the value; gives the value."""
-        return RUNTIME.perform(AWAIT, self, predicate, None)
+        return RUNNING.check.runtime.perform(AWAIT, self, predicate, None)
 
     def await_exchange(self, predicate: Callable[[object], object], new: object) -> object:
         """Block until the predicate holds for the value, then store `new`; gives the old value."""
-        RUNTIME.give_away(new)
-        return RUNTIME.perform(AWAIT_EXCHANGE, self, predicate, new)
+        runtime = RUNNING.check.runtime
+        runtime.give_away(new)
+        return runtime.perform(AWAIT_EXCHANGE, self, predicate, new)

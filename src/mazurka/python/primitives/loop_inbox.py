@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import cast
 
 from mazurka.engine.operation import LOAD, QUEUE_SHUTDOWN, QUEUE_TRY_PUT, WAIT
-from mazurka.python.runtime.runtime import FAILED, RUNTIME, SharedObject
+from mazurka.python.check import RUNNING
+from mazurka.python.runtime.runtime import FAILED, SharedObject
 
 # A task that waits: its name, and the code object and instruction where it does.
 WaitingTask = tuple[str, object, int]
@@ -34,11 +35,13 @@ class Inbox(SharedObject):
         def with_handle(state: Handed) -> tuple[Handed, None]:
             return Handed((*state.handles, handle), what, False), None
 
-        return RUNTIME.perform(QUEUE_TRY_PUT, self, is_open, with_handle) is not FAILED
+        return (
+            RUNNING.check.runtime.perform(QUEUE_TRY_PUT, self, is_open, with_handle) is not FAILED
+        )
 
     def take(self) -> tuple[object, ...]:
         """What is new."""
-        return self.news(RUNTIME.perform(LOAD, self, None, None))
+        return self.news(RUNNING.check.runtime.perform(LOAD, self, None, None))
 
     def wait(self) -> tuple[object, ...]:
         """Wait until there is something new."""
@@ -47,7 +50,7 @@ class Inbox(SharedObject):
         def has_news(state: Handed) -> bool:
             return len(state.handles) > seen
 
-        return self.news(RUNTIME.perform(WAIT, self, has_news, None))
+        return self.news(RUNNING.check.runtime.perform(WAIT, self, has_news, None))
 
     def news(self, state: object) -> tuple[object, ...]:
         found = cast(Handed, state).handles[self.seen :]
@@ -55,10 +58,10 @@ class Inbox(SharedObject):
         return found
 
     def close(self) -> None:
-        RUNTIME.perform(QUEUE_SHUTDOWN, self, is_open, closed)
+        RUNNING.check.runtime.perform(QUEUE_SHUTDOWN, self, is_open, closed)
 
     def is_closed(self) -> bool:
-        return cast(Handed, RUNTIME.perform(LOAD, self, None, None)).closed
+        return cast(Handed, RUNNING.check.runtime.perform(LOAD, self, None, None)).closed
 
 
 def is_open(state: Handed) -> bool:

@@ -35,7 +35,8 @@ from mazurka.engine.operation import (
     TRY_ACQUIRE,
     WAIT,
 )
-from mazurka.python.runtime.runtime import FAILED, RUNTIME, SharedObject
+from mazurka.python.check import RUNNING
+from mazurka.python.runtime.runtime import FAILED, SharedObject
 
 
 class Lock(SharedObject):
@@ -45,17 +46,18 @@ class Lock(SharedObject):
         super().__init__(None, name)
 
     def acquire(self, blocking: int = True, timeout: float = -1) -> bool:
+        runtime = RUNNING.check.runtime
         if tries_only(blocking, timeout):
-            return in_time(cast(bool, RUNTIME.perform(TRY_ACQUIRE, self, None, None)), timeout)
-        RUNTIME.perform(ACQUIRE, self, None, None)
+            return in_time(cast(bool, runtime.perform(TRY_ACQUIRE, self, None, None)), timeout)
+        runtime.perform(ACQUIRE, self, None, None)
         return True
 
     def release(self) -> None:
-        if not RUNTIME.perform(RELEASE, self, None, None):
+        if not RUNNING.check.runtime.perform(RELEASE, self, None, None):
             raise RuntimeError("release unlocked lock")
 
     def locked(self) -> bool:
-        return RUNTIME.perform(LOAD, self, None, None) is not None
+        return RUNNING.check.runtime.perform(LOAD, self, None, None) is not None
 
     def __enter__(self) -> bool:
         return self.acquire()
@@ -87,7 +89,7 @@ class RLock(Lock):
     def acquire(self, blocking: int = True, timeout: float = -1) -> bool:
         if self.is_owned():
             tries_only(blocking, timeout)  # refuses what it must refuse
-            RUNTIME.note_change()
+            RUNNING.check.runtime.note_change()
             self.depth += 1
             return True
         if not super().acquire(blocking, timeout):
@@ -101,13 +103,14 @@ class RLock(Lock):
         if self.depth == 1:
             super().release()
         else:
-            RUNTIME.note_change()
+            RUNNING.check.runtime.note_change()
             self.depth -= 1
 
     def is_owned(self) -> bool:
         """Whether the running thread holds the lock: no other thread can change that."""
-        thread = RUNTIME.current
-        return thread is not None and self.epoch == RUNTIME.epoch and self.value == thread.id
+        runtime = RUNNING.check.runtime
+        thread = runtime.current
+        return thread is not None and self.epoch == runtime.epoch and self.value == thread.id
 
     def release_wholly(self) -> int:
         depth = self.depth
@@ -146,7 +149,7 @@ def tries_only(blocking: int, timeout: float) -> bool:
 
 def in_time(succeeded: bool, timeout: float | None) -> bool:
     """Whether a wait succeeded; if it did not, its time has passed."""
-    thread = RUNTIME.current
+    thread = RUNNING.check.runtime.current
     if not succeeded and timeout is not None and timeout > 0 and thread is not None:
         thread.clock += timeout
     return succeeded
@@ -168,7 +171,7 @@ class Condition:
     def __init__(self, lock: Lock | None = None, name: str | None = None) -> None:
         self.lock: Lock = RLock(name) if lock is None else lock
         self.waiters: list[Waiter] = []
-        self.epoch = RUNTIME.epoch
+        self.epoch = RUNNING.check.runtime.epoch
 
     def acquire(self, blocking: int = True, timeout: float = -1) -> bool:
         return self.lock.acquire(blocking, timeout)
@@ -183,6 +186,7 @@ class Condition:
         self.lock.release()
 
     def wait(self, timeout: float | None = None) -> bool:
+        runtime = RUNNING.check.runtime
         waiters = self.own_waiters("wait on")
         waiter = Waiter(self.lock)
         waiters.append(waiter)
@@ -190,10 +194,10 @@ class Condition:
         notified = False
         try:
             if timeout is None:
-                RUNTIME.perform(WAIT, waiter, is_true, None)
+                runtime.perform(WAIT, waiter, is_true, None)
                 notified = True
             else:
-                notified = cast(bool, RUNTIME.perform(TIMED_WAIT, waiter, None, None))
+                notified = cast(bool, runtime.perform(TIMED_WAIT, waiter, None, None))
                 in_time(notified, timeout)
         finally:
             self.lock.acquire_again(depth)
@@ -215,17 +219,18 @@ class Condition:
     def notify(self, n: int = 1) -> None:
         waiters = self.own_waiters("notify on")
         for _ in range(min(n, len(waiters))):
-            RUNTIME.perform(NOTIFY, waiters.pop(0), True, None)
+            RUNNING.check.runtime.perform(NOTIFY, waiters.pop(0), True, None)
 
     def notify_all(self) -> None:
         self.notify(len(self.waiters))
 
     def own_waiters(self, action: str) -> list[Waiter]:
         """The queue, for the holder of the lock; empty at the start of every execution."""
+        runtime = RUNNING.check.runtime
         if not self.lock.is_owned():
             raise RuntimeError(f"cannot {action} un-acquired lock")
-        if self.epoch != RUNTIME.epoch:
-            self.epoch = RUNTIME.epoch
+        if self.epoch != runtime.epoch:
+            self.epoch = runtime.epoch
             self.waiters = []
         return self.waiters
 
@@ -243,18 +248,19 @@ class Semaphore(SharedObject):
         super().__init__(value, name)
 
     def acquire(self, blocking: int = True, timeout: float | None = None) -> bool:
+        runtime = RUNNING.check.runtime
         if not blocking and timeout is not None:
             raise ValueError("can't specify timeout for non-blocking acquire")
         if blocking and timeout is None:
-            RUNTIME.perform(SEMAPHORE_ACQUIRE, self, is_positive, decrement)
+            runtime.perform(SEMAPHORE_ACQUIRE, self, is_positive, decrement)
             return True
-        result = RUNTIME.perform(SEMAPHORE_TRY_ACQUIRE, self, is_positive, decrement)
+        result = runtime.perform(SEMAPHORE_TRY_ACQUIRE, self, is_positive, decrement)
         return in_time(result is not FAILED, timeout)
 
     def release(self, n: int = 1) -> None:
         if n < 1:
             raise ValueError("n must be one or more")
-        RUNTIME.perform(SEMAPHORE_RELEASE, self, n, None)
+        RUNNING.check.runtime.perform(SEMAPHORE_RELEASE, self, n, None)
 
     def __enter__(self) -> bool:
         return self.acquire()
@@ -281,7 +287,10 @@ class BoundedSemaphore(Semaphore):
         def increment(value: int) -> tuple[int, None]:
             return value + n, None
 
-        if RUNTIME.perform(SEMAPHORE_BOUNDED_RELEASE, self, has_room, increment) is FAILED:
+        if (
+            RUNNING.check.runtime.perform(SEMAPHORE_BOUNDED_RELEASE, self, has_room, increment)
+            is FAILED
+        ):
             raise ValueError("Semaphore released too many times")
 
 
@@ -300,26 +309,20 @@ class Event(SharedObject):
         super().__init__(False, name)
 
     def is_set(self) -> bool:
-        return cast(bool, RUNTIME.perform(LOAD, self, None, None))
+        return cast(bool, RUNNING.check.runtime.perform(LOAD, self, None, None))
 
     def set(self) -> None:
-        RUNTIME.perform(STORE, self, True, None)
+        RUNNING.check.runtime.perform(STORE, self, True, None)
 
     def clear(self) -> None:
-        RUNTIME.perform(STORE, self, False, None)
+        RUNNING.check.runtime.perform(STORE, self, False, None)
 
     def wait(self, timeout: float | None = None) -> bool:
+        runtime = RUNNING.check.runtime
         if timeout is None:
-            RUNTIME.perform(WAIT, self, is_true, None)
+            runtime.perform(WAIT, self, is_true, None)
             return True
-        return in_time(cast(bool, RUNTIME.perform(TIMED_WAIT, self, None, None)), timeout)
-
-
-class Ended(SharedObject):
-    """Whether a thread of `threading` has ended: what `is_alive` and a timed join look at."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(False, name)
+        return in_time(cast(bool, runtime.perform(TIMED_WAIT, self, None, None)), timeout)
 
 
 class Count(SharedObject):
@@ -333,7 +336,7 @@ class Count(SharedObject):
         return self
 
     def __next__(self) -> object:
-        return RUNTIME.perform(FETCH_ADD, self, self.step, None)
+        return RUNNING.check.runtime.perform(FETCH_ADD, self, self.step, None)
 
 
 # The states of a barrier, and of the gate that holds back the threads of one round.
@@ -385,7 +388,9 @@ class Barrier(SharedObject):
     def wait(self, timeout: float | None = None) -> int:
         if timeout is None:
             timeout = self.timeout
-        state = cast(BarrierState, RUNTIME.perform(BARRIER_ENTER, self, is_settled, self.enter))
+        state = cast(
+            BarrierState, RUNNING.check.runtime.perform(BARRIER_ENTER, self, is_settled, self.enter)
+        )
         if state.phase == BROKEN:
             raise BrokenBarrierError
         if state.phase == ACTING:
@@ -413,6 +418,7 @@ class Barrier(SharedObject):
         self.change_to(FILLING, always)
 
     def wait_at(self, gate: Gate, timeout: float | None) -> None:
+        runtime = RUNNING.check.runtime
         if timeout is not None:
 
             def still_closed(state: BarrierState) -> bool:
@@ -421,11 +427,11 @@ class Barrier(SharedObject):
             def break_it(state: BarrierState) -> tuple[BarrierState, None]:
                 return BarrierState(0, BROKEN, gate, None), None
 
-            if RUNTIME.perform(BARRIER_TIME_OUT, self, still_closed, break_it) is not FAILED:
+            if runtime.perform(BARRIER_TIME_OUT, self, still_closed, break_it) is not FAILED:
                 in_time(False, timeout)
-                RUNTIME.perform(NOTIFY, gate, BROKEN, None)
+                runtime.perform(NOTIFY, gate, BROKEN, None)
                 raise BrokenBarrierError
-        if RUNTIME.perform(WAIT, gate, is_not_closed, None) == BROKEN:
+        if runtime.perform(WAIT, gate, is_not_closed, None) == BROKEN:
             raise BrokenBarrierError
 
     def reset(self) -> None:
@@ -437,27 +443,31 @@ class Barrier(SharedObject):
         self.change_to(BROKEN, is_settled)
 
     def change_to(self, phase: str, guard: Callable[[BarrierState], bool]) -> None:
+        runtime = RUNNING.check.runtime
         gate = Gate(self)
 
         def change(state: BarrierState) -> tuple[BarrierState, BarrierState]:
             opened = state.gate if state.phase == ACTING else state.opened
             return BarrierState(0, phase, gate, opened), state
 
-        old = cast(BarrierState, RUNTIME.perform(BARRIER_CHANGE, self, guard, change))
+        old = cast(BarrierState, runtime.perform(BARRIER_CHANGE, self, guard, change))
         if old.count:
             succeeded = old.phase == ACTING and phase == FILLING
-            RUNTIME.perform(NOTIFY, old.gate, OPEN if succeeded else BROKEN, None)
+            runtime.perform(NOTIFY, old.gate, OPEN if succeeded else BROKEN, None)
         if phase == BROKEN and old.opened is not None:  # nor do those get away who have not left
-            RUNTIME.perform(NOTIFY, old.opened, BROKEN, None)
+            runtime.perform(NOTIFY, old.opened, BROKEN, None)
 
     @property
     def n_waiting(self) -> int:
-        state = cast(BarrierState, RUNTIME.perform(LOAD, self, None, None))
+        state = cast(BarrierState, RUNNING.check.runtime.perform(LOAD, self, None, None))
         return 0 if state.phase == BROKEN else state.count
 
     @property
     def broken(self) -> bool:
-        return cast(BarrierState, RUNTIME.perform(LOAD, self, None, None)).phase == BROKEN
+        return (
+            cast(BarrierState, RUNNING.check.runtime.perform(LOAD, self, None, None)).phase
+            == BROKEN
+        )
 
 
 def is_settled(state: BarrierState) -> bool:
@@ -509,15 +519,17 @@ class Queue(SharedObject):
         self.maxsize = maxsize
 
     def put(self, item: Any, block: int = True, timeout: float | None = None) -> None:
+        runtime = RUNNING.check.runtime
+
         def appended(state: QueueState) -> tuple[QueueState, object]:
             if state.shut_down:
                 return state, SHUT_DOWN
             return self.with_item(state, item)
 
-        RUNTIME.give_away(item)
+        runtime.give_away(item)
         only_try = not block or is_timed(timeout)
         kind = QUEUE_TRY_PUT if only_try else QUEUE_PUT
-        result = RUNTIME.perform(kind, self, self.takes_items, appended)
+        result = runtime.perform(kind, self, self.takes_items, appended)
         if not in_time(result is not FAILED, timeout if block else None):
             raise queue.Full
         refuse_failure(result)
@@ -525,7 +537,7 @@ class Queue(SharedObject):
     def get(self, block: int = True, timeout: float | None = None) -> Any:
         only_try = not block or is_timed(timeout)
         kind = QUEUE_TRY_GET if only_try else QUEUE_GET
-        result = RUNTIME.perform(kind, self, gives_items, self.take)
+        result = RUNNING.check.runtime.perform(kind, self, gives_items, self.take)
         if not in_time(result is not FAILED, timeout if block else None):
             raise queue.Empty
         refuse_failure(result)
@@ -538,22 +550,25 @@ class Queue(SharedObject):
         return self.get(False)
 
     def task_done(self) -> None:
-        if RUNTIME.perform(QUEUE_TASK_DONE, self, has_unfinished, one_finished) is FAILED:
+        if (
+            RUNNING.check.runtime.perform(QUEUE_TASK_DONE, self, has_unfinished, one_finished)
+            is FAILED
+        ):
             raise ValueError("task_done() called too many times")
 
     def join(self) -> None:
         """Block until every item was put and marked as done."""
-        RUNTIME.perform(WAIT, self, all_finished, None)
+        RUNNING.check.runtime.perform(WAIT, self, all_finished, None)
 
     def shutdown(self, immediate: bool = False) -> None:
         change = shut_down_at_once if immediate else shut_down
-        RUNTIME.perform(QUEUE_SHUTDOWN, self, always, change)
+        RUNNING.check.runtime.perform(QUEUE_SHUTDOWN, self, always, change)
 
     def qsize(self) -> int:
         return len(self.state().items)
 
     def state(self) -> QueueState:
-        return cast(QueueState, RUNTIME.perform(LOAD, self, None, None))
+        return cast(QueueState, RUNNING.check.runtime.perform(LOAD, self, None, None))
 
     def empty(self) -> bool:
         return self.qsize() == 0
@@ -606,7 +621,7 @@ class PriorityQueue(Queue):
 def comparing(change: Callable[[Any], object], heap: list[object]) -> object:
     """Change a heap. Comparing items is the user's code, and must not perform operations."""
     try:
-        return RUNTIME.test(change, heap)
+        return RUNNING.check.runtime.test(change, heap)
     except Exception as error:
         return Raised(error)
 

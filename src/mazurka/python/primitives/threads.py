@@ -5,7 +5,7 @@ from typing import Any, Final, TypeVar, cast
 
 from mazurka.engine.operation import CHOOSE, JOIN, SPAWN
 from mazurka.engine.result import MazurkaError
-from mazurka.python.runtime.runtime import RUNTIME
+from mazurka.python.check import RUNNING
 from mazurka.python.runtime.thread import NOWHERE, Thread
 
 T = TypeVar("T")
@@ -18,7 +18,7 @@ class Handle:
 
     def __init__(self, thread: Thread) -> None:
         self.thread = thread
-        self.epoch = RUNTIME.epoch
+        self.epoch = RUNNING.check.runtime.epoch
 
     def join(self) -> Any:
         """Wait until the thread has ended; gives what its function returned, or raises what it
@@ -30,19 +30,21 @@ class Handle:
 
     def wait(self) -> None:
         """Wait until the thread has ended, whatever its end was."""
+        runtime = RUNNING.check.runtime
         thread = self.thread
-        if self.epoch != RUNTIME.epoch:
-            raise RUNTIME.misused("a thread of an earlier execution is joined: the program kept it")
-        waiter = RUNTIME.current
+        if self.epoch != runtime.epoch:
+            raise runtime.misused("a thread of an earlier execution is joined: the program kept it")
+        waiter = runtime.current
         if waiter is not None:
             waiter.choice = thread.id
-        RUNTIME.perform(JOIN, NOWHERE, thread, None)
+        runtime.perform(JOIN, NOWHERE, thread, None)
 
 
 def spawn(function: Callable[..., object], *arguments: object) -> Handle:
     """Start a thread that calls `function(*arguments)`."""
-    RUNTIME.give_away(function)
-    RUNTIME.give_away(arguments)
+    runtime = RUNNING.check.runtime
+    runtime.give_away(function)
+    runtime.give_away(arguments)
     if not is_callable(function):
         raise TypeError(f"spawn needs a function, not {function!r}")
     return started(function, arguments)
@@ -50,25 +52,27 @@ def spawn(function: Callable[..., object], *arguments: object) -> Handle:
 
 def started(function: Callable[..., object], arguments: tuple[object, ...]) -> Handle:
     """A new thread, of a function that was given away before."""
-    parent = RUNTIME.current
-    if parent is not None and RUNTIME.repeats(SPAWN, NOWHERE):
-        return Handle(RUNTIME.spawn(parent, function, arguments))
-    return Handle(cast(Thread, RUNTIME.perform(SPAWN, NOWHERE, function, arguments)))
+    runtime = RUNNING.check.runtime
+    parent = runtime.current
+    if parent is not None and runtime.repeats(SPAWN, NOWHERE):
+        return Handle(runtime.spawn(parent, function, arguments))
+    return Handle(cast(Thread, runtime.perform(SPAWN, NOWHERE, function, arguments)))
 
 
 def assume(condition: object) -> None:
     """Go on only if the condition holds; otherwise this execution is blocked here."""
     if not condition:
-        RUNTIME.give_up()
+        RUNNING.check.runtime.give_up()
 
 
 def choose(values: Iterable[T]) -> T:
     """One of the values: an execution for each."""
+    runtime = RUNNING.check.runtime
     alternatives = list(values)
     if not alternatives:
         raise ValueError("choose needs at least one value")
-    thread = RUNTIME.current
+    thread = runtime.current
     if thread is None:
         raise MazurkaError("choose works only in a program that Mazurka runs")
     thread.alternatives = len(alternatives)
-    return alternatives[cast(int, RUNTIME.perform(CHOOSE, NOWHERE, len(alternatives), None))]
+    return alternatives[cast(int, runtime.perform(CHOOSE, NOWHERE, len(alternatives), None))]

@@ -7,39 +7,40 @@ learns from it may lead to executions that are kept.
 
 from mazurka.engine.event import Event, dependent
 from mazurka.engine.operation import JOIN, SPAWN
-from mazurka.python.primitives.sync import RLock
-from mazurka.python.runtime.runtime import RUNTIME, Block
+from mazurka.python.check import RUNNING
+from mazurka.python.runtime.runtime import Block
 from mazurka.python.runtime.standard_thread import in_execution, own
-
-# If only synchronisation is a step, a block must be one to have an order among others.
-ORDER = RLock("atomic")
 
 
 def enter_block() -> None:
     """The running thread enters a block, unless it is in one."""
+    check = RUNNING.check
+    runtime = check.runtime
     if not in_execution():
         return
     belongings = own()
     belongings.nesting += 1
     if belongings.nesting == 1:
-        if RUNTIME.watcher is not None:
-            ORDER.acquire()
-        thread = RUNTIME.current
+        if runtime.watcher is not None:
+            check.order.acquire()
+        thread = runtime.current
         assert thread is not None
-        belongings.block = Block(thread.id, RUNTIME.position)
-        RUNTIME.blocks.append(belongings.block)
+        belongings.block = Block(thread.id, runtime.position)
+        runtime.blocks.append(belongings.block)
 
 
 def leave_block() -> None:
+    check = RUNNING.check
+    runtime = check.runtime
     if not in_execution():
         return
     belongings = own()
     belongings.nesting -= 1
-    if belongings.nesting == 0 and not RUNTIME.cancelling:
+    if belongings.nesting == 0 and not runtime.cancelling:
         assert belongings.block is not None
-        belongings.block.end = RUNTIME.position
-        if RUNTIME.watcher is not None:
-            ORDER.release()
+        belongings.block.end = runtime.position
+        if runtime.watcher is not None:
+            check.order.release()
 
 
 def are_atomic(blocks: list[Block], events: list[Event]) -> bool:

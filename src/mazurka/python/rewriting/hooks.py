@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
+from mazurka.python.check import RUNNING
 from mazurka.python.loops.rounds import (
     again,
     enter_loop,
@@ -68,7 +69,11 @@ from mazurka.python.memory.matching import (
     match_rest,
     match_sequence,
 )
-from mazurka.python.runtime.runtime import RUNTIME
+
+
+def note_change() -> None:
+    RUNNING.check.runtime.note_change()
+
 
 HOOKS: Final[dict[str, Callable[..., object]]] = {
     "load_attribute": load_attribute,
@@ -114,7 +119,7 @@ HOOKS: Final[dict[str, Callable[..., object]]] = {
     "called": called,
     "same_constants": same_constants,
     "would_raise": would_raise,
-    "note_change": RUNTIME.note_change,
+    "note_change": note_change,
     "evaluates": evaluates,
     "can_sleep": can_sleep,
     "drawing": drawing,

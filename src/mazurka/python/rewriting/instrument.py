@@ -18,6 +18,7 @@ from types import CodeType, FunctionType
 from typing import Any, TypeAlias
 
 from mazurka.engine.result import MazurkaError
+from mazurka.python.check import RUNNING
 from mazurka.python.memory.older_objects import (
     all_objects,
     newer_objects,
@@ -101,7 +102,7 @@ class Instrumentation:
         self.last_look = 0
         self.namespaces: dict[int, dict[str, Any]] = {}  # and their globals
         self.twins: dict[tuple[int, SourceFile], Twins] = {}
-        self.generated = KEPT.generated_by(hooks)  # the same for dataclasses
+        self.generated = RUNNING.kept.generated_by(hooks)  # the same for dataclasses
         # By the id of the code that calls hooks: that code, and the original.
         self.originals: dict[int, tuple[CodeType, CodeType]] = {}
         self.is_project_file = functools.cache(is_project_file)
@@ -138,7 +139,7 @@ class Instrumentation:
             pair = self.originals.get(id(function.__code__))
             if pair is not None:
                 function.__code__ = pair[1]
-        KEPT.keep(self.hooks, self.twins, self.generated)
+        RUNNING.kept.keep(self.hooks, self.twins, self.generated)
 
     def wanted(self, functions: list[FunctionType]) -> list[FunctionType]:
         """The functions of the project, and of the packages that were asked for."""
@@ -183,7 +184,7 @@ class Instrumentation:
         place = id(function.__globals__), file
         twins = self.twins.get(place)
         if twins is None or twins.tracked != tracked:
-            twins = KEPT.find(self.hooks, place, tracked)
+            twins = RUNNING.kept.find(self.hooks, place, tracked)
             if twins is None:
                 code = file.rewritten(tracked)
                 twins = Twins(file, tracked, code, self.hooks, function.__globals__)
@@ -312,7 +313,7 @@ class Twins:
 Generated: TypeAlias = dict[tuple[int, str, str], tuple[CodeType, dict[str, Any]]]
 
 
-class KeptTwins:
+class KeptCode:
     """The code with hooks that the latest check has made, for the next one: most of its modules
     will be there as they were."""
 
@@ -320,6 +321,9 @@ class KeptTwins:
         self.hooks: Mapping[str, Any] = {}
         self.twins: dict[tuple[int, SourceFile], Twins] = {}
         self.generated: Generated = {}
+        # By file name, and whether pytest has rewritten it: the source that Python has, and what is
+        # known of it.
+        self.files: dict[tuple[str, bool], tuple[list[str], SourceFile]] = {}
 
     def keep(
         self,
@@ -344,31 +348,25 @@ class KeptTwins:
         return self.generated if hooks is self.hooks else {}
 
 
-KEPT = KeptTwins()
-
-
 def source_file(filename: str, pytest_asserts: bool) -> SourceFile | str:
     """A source file, or why there is none."""
     lines = linecache.getlines(filename)
     if not lines:
         return "its source is not available"
-    known = KNOWN_LINES.get((filename, pytest_asserts))
+    files = RUNNING.kept.files
+    known = files.get((filename, pytest_asserts))
     if known is not None and known[0] is lines:  # as long as the file has not changed
         return known[1]
-    try:
-        file = known_file(filename, "".join(lines), pytest_asserts)
-        KNOWN_LINES[filename, pytest_asserts] = lines, file
-        return file
-    except (SyntaxError, ValueError, RecursionError) as error:
-        return f"its source cannot be read: {error}"
-
-
-KNOWN_LINES: dict[tuple[str, bool], tuple[list[str], SourceFile]] = {}
-
-
-@functools.cache
-def known_file(filename: str, text: str, pytest_asserts: bool) -> SourceFile:
-    return SourceFile(filename, text, pytest_asserts)
+    text = "".join(lines)
+    if known is not None and known[1].text == text:  # it was only read again
+        file = known[1]
+    else:
+        try:
+            file = SourceFile(filename, text, pytest_asserts)
+        except (SyntaxError, ValueError, RecursionError) as error:
+            return f"its source cannot be read: {error}"
+    files[filename, pytest_asserts] = lines, file
+    return file
 
 
 def functions_and_classes(things: list[object]) -> tuple[list[FunctionType], list[type]]:

@@ -7,6 +7,7 @@ not do.
 
 from mazurka.engine.event import Event
 from mazurka.engine.operation import CHOOSE, SPAWN, VERBS
+from mazurka.python.check import RUNNING
 from mazurka.python.runtime.thread import Cell, Location, Thread
 from mazurka.python.source import here
 
@@ -27,7 +28,6 @@ class Registry:
         self.ranked = False  # whether their ranks are known
         self.locations: list[Location] = []
         self.outside: dict[int, int] = {}  # serial of an object made outside -> its location
-        self.serial = 0
         self.refreshing = False  # whether to look again at objects that are known
 
     def forget(self) -> None:
@@ -41,8 +41,8 @@ class Registry:
 
     def register_outside(self, cell: Cell) -> None:
         """An object that is made outside executions gets its location when it is first used."""
-        self.serial += 1
-        cell.serial = self.serial
+        RUNNING.made_outside += 1  # no two have the same, as several checks may use them
+        cell.serial = RUNNING.made_outside
         cell.made_at = where_now()
 
     def register(self, cell: Cell, thread: Thread) -> None:

@@ -2,7 +2,7 @@
 
 A thread always stands before its next visible operation. When it reaches one, it asks whose turn it
 is and switches straight to that thread's greenlet; it comes back when its own turn has come, and
-performs the operation. There is one runtime in a process, and one execution at a time.
+performs the operation. There is one runtime in a check, and one execution at a time.
 """
 
 import sys
@@ -47,6 +47,7 @@ from mazurka.engine.operation import (
     outcome,
 )
 from mazurka.engine.result import MazurkaError
+from mazurka.python.check import RUNNING
 from mazurka.python.runtime.race_detector import RaceDetector
 from mazurka.python.runtime.scheduling import Turns, is_await
 from mazurka.python.runtime.thread import (
@@ -176,9 +177,6 @@ class Runtime(Turns):
         watches_races: bool,
     ) -> None:
         """Get ready to explore a program: forget all names of the one before."""
-        if self.hub is not None:
-            message = "a check is under way already: there can be only one at a time in a process"
-            raise self.misused(message) if self.current is not None else MazurkaError(message)
         self.program = program
         self.independent_adds = independent_adds
         self.max_events = max_events
@@ -237,7 +235,8 @@ class Runtime(Turns):
         self.keep = keep
         self.path_end = keep + len(path)
         self.position = 0
-        self.epoch += 1
+        RUNNING.executions += 1
+        self.epoch = RUNNING.executions
         self.stopped = NOTHING
         self.divergence = None
         self.interrupt = None
@@ -749,7 +748,7 @@ class Runtime(Turns):
         """The execution is over, but the thread's own clean-up performs an operation."""
         thread.cancellations += 1
         if thread.cancellations > PATIENCE:
-            ABANDONED.append(thread.greenlet)  # collecting it would resume its endless clean-up
+            RUNNING.abandoned.append(thread.greenlet)
             self.resume_hub()
         raise Cancelled
 
@@ -774,7 +773,7 @@ def end_greenlet(thread: Thread) -> None:
     """End the greenlet of a thread, which waits for a next execution: it would never be collected,
     with all that its stack holds."""
     greenlet = thread.greenlet
-    if greenlet is not None and greenlet not in ABANDONED:
+    if greenlet is not None and greenlet not in RUNNING.abandoned:
         greenlet.throw()
     thread.greenlet = None
     thread.resume = None
@@ -785,8 +784,4 @@ class SharedObject(Cell):
 
     def __init__(self, value: object, name: str | None, part_of: Cell | None = None) -> None:
         super().__init__(value, name, part_of)
-        RUNTIME.make(self)
-
-
-ABANDONED: list[Any] = []
-RUNTIME: Final = Runtime()
+        RUNNING.check.runtime.make(self)

@@ -12,9 +12,10 @@ from typing import Any, cast
 
 from mazurka.engine.operation import LOAD, STORE, TIMED_WAIT
 from mazurka.engine.result import MazurkaError
+from mazurka.python.check import RUNNING
 from mazurka.python.primitives.sync import in_time
 from mazurka.python.primitives.threads import Handle, started
-from mazurka.python.runtime.runtime import RUNTIME, Block, Cancelled, SharedObject, Stuck
+from mazurka.python.runtime.runtime import Block, Cancelled, SharedObject, Stuck
 
 HANDLE = "_mazurka_handle"
 HASH = "_mazurka_hash"
@@ -24,7 +25,8 @@ WHAT_IT_RUNS = ("_target", "_args", "_kwargs")
 
 def in_execution() -> bool:
     """Whether this is code of the program that is explored, and not of another OS thread."""
-    return RUNTIME.current is not None and get_ident() == RUNTIME.explorer
+    runtime = RUNNING.check.runtime
+    return runtime.current is not None and get_ident() == runtime.explorer
 
 
 # What each thread has
@@ -65,7 +67,7 @@ def own_locals() -> Locals:
 
 def own() -> Belongings:
     """The belongings of the running thread."""
-    thread = RUNTIME.current
+    thread = RUNNING.check.runtime.current
     assert thread is not None
     if thread.belongings is None:
         thread.belongings = Belongings()
@@ -75,7 +77,7 @@ def own() -> Belongings:
 def new_hash() -> int:
     """A hash for a new object that is the same in every execution, unlike an address: so are the
     orders of sets that it is in."""
-    thread = RUNTIME.current
+    thread = RUNNING.check.runtime.current
     assert thread is not None
     belongings = own()
     belongings.hashes += 1
@@ -130,22 +132,23 @@ class Life:
                 attributes.pop(name, None)
 
     def end(self) -> None:
-        if RUNTIME.repeats(STORE, self.ended):
+        runtime = RUNNING.check.runtime
+        if runtime.repeats(STORE, self.ended):
             self.ended.value = True
         else:
-            RUNTIME.perform(STORE, self.ended, True, None)
+            runtime.perform(STORE, self.ended, True, None)
 
     def is_over(self) -> bool:
-        return bool(RUNTIME.perform(LOAD, self.ended, None, None))
+        return bool(RUNNING.check.runtime.perform(LOAD, self.ended, None, None))
 
     def wait(self, timeout: float) -> None:
-        in_time(bool(RUNTIME.perform(TIMED_WAIT, self.ended, None, None)), timeout)
+        in_time(bool(RUNNING.check.runtime.perform(TIMED_WAIT, self.ended, None, None)), timeout)
 
 
 def handle_of(thread: Any) -> Handle | None:
     """The handle of a thread that was started in this execution."""
     handle: Handle | None = thread.__dict__.get(HANDLE)
-    return handle if handle is not None and handle.epoch == RUNTIME.epoch else None
+    return handle if handle is not None and handle.epoch == RUNNING.check.runtime.epoch else None
 
 
 def life_of(thread: Any) -> Life | None:
@@ -167,12 +170,13 @@ def is_plain_new_thread(thread: Any) -> bool:
 
 def begin_life(thread: Any, hook_takes: Callable[[BaseException, Any], bool]) -> None:
     """Start a thread."""
+    runtime = RUNNING.check.runtime
     attributes = thread.__dict__
     target = attributes["_target"]
-    RUNTIME.give_away(target)
-    RUNTIME.give_away(attributes["_args"])
-    RUNTIME.give_away(tuple(attributes["_kwargs"].values()))
-    attributes["_target"] = RUNTIME.callee(target)
+    runtime.give_away(target)
+    runtime.give_away(attributes["_args"])
+    runtime.give_away(tuple(attributes["_kwargs"].values()))
+    attributes["_target"] = runtime.callee(target)
     handle = started(Life(thread, hook_takes), ())
     handle.thread.daemon = attributes["_daemonic"]
     attributes[HANDLE] = handle
@@ -194,18 +198,19 @@ def make_thread(
 
 def is_daemon() -> bool:
     """Whether the running thread is a daemon, and so are those that it makes."""
+    runtime = RUNNING.check.runtime
     current = own().thread
     if current is not None:
         return bool(current._daemonic)
     return (
-        RUNTIME.current is not None and RUNTIME.current.id != 0
+        runtime.current is not None and runtime.current.id != 0
     )  # one that threading has not made
 
 
 def new_name(target: object) -> str:
     """`Thread-1 (function)`. Threads that are made by other threads than the main one are counted
     by their makers: `Thread-2.1`. So a thread has the same name in every execution."""
-    thread = RUNTIME.current
+    thread = RUNNING.check.runtime.current
     assert thread is not None
     belongings = own()
     belongings.named_threads += 1

@@ -145,7 +145,3 @@ def never(*_: object) -> bool:
 
 def do_nothing(*_: object) -> None:
     return None
-
-
-def itself(thing: Any) -> Any:
-    return thing

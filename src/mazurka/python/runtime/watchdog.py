@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from threading import get_ident  # now: programs that are checked find another one
 from typing import Any
 
-from mazurka.python.runtime.runtime import RUNTIME, Stuck
+from mazurka.python.check import RUNNING
+from mazurka.python.runtime.runtime import Stuck
 from mazurka.python.source import here
 
 # Every name under which this Python version starts OS threads.
@@ -67,7 +68,7 @@ def interruptible() -> Iterator[Callable[[], None]]:
 
 
 def raise_stuck(*_: object) -> None:
-    if RUNTIME.running:  # else the execution ended just now
+    if RUNNING.check.runtime.running:  # else the execution ended just now
         raise Stuck
 
 
@@ -77,13 +78,14 @@ def raise_in(thread: int) -> None:
 
 def refusing(original: Callable[..., Any], explorer: int) -> Callable[..., Any]:
     def start(*arguments: Any, **options: Any) -> Any:
-        if RUNTIME.current is None or get_ident() != explorer:
+        runtime = RUNNING.check.runtime
+        if runtime.current is None or get_ident() != explorer:
             return original(*arguments, **options)
         frame = here()
         while frame is not None and frame.f_code.co_filename.startswith(STANDARD_LIBRARY):
             frame = frame.f_back
         where = f" at {frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else ""
-        raise RUNTIME.misused(
+        raise runtime.misused(
             f"the program starts an OS thread{where}, which Mazurka cannot steer; start threads "
             "with threading.Thread or mazurka.spawn instead"
         )
@@ -93,11 +95,12 @@ def refusing(original: Callable[..., Any], explorer: int) -> Callable[..., Any]:
 
 def watch(over: threading.Event, interrupt: Callable[[], None], step_limit: float) -> None:
     """The watchdog's life: interrupts the explorer when nothing moves in a run."""
+    runtime = RUNNING.check.runtime
     seen = (0, 0)
     quiet = 0
     while not over.wait(step_limit / LOOKS):
-        now = (RUNTIME.epoch, RUNTIME.position)
-        quiet = quiet + 1 if now == seen and RUNTIME.running else 0
+        now = (runtime.epoch, runtime.position)
+        quiet = quiet + 1 if now == seen and runtime.running else 0
         seen = now
         if quiet > LOOKS:
             quiet = 0

@@ -7,8 +7,8 @@ import z3
 from mazurka.engine.event import Event
 from mazurka.engine.operation import CHOOSE
 from mazurka.engine.result import ConditionMet, MazurkaError
-from mazurka.python.library.clock import real_perf_counter
-from mazurka.python.runtime.runtime import RUNTIME
+from mazurka.python.check import RUNNING
+from mazurka.python.runtime.runtime import Runtime
 from mazurka.python.runtime.thread import NOWHERE
 
 TRUE, FALSE = 0, 1  # the choices at a condition
@@ -48,13 +48,16 @@ class PathCondition:
     that it found before shows that it is not.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
+        runtime.choices_at = self.choices
+        runtime.excludes = self.excludes
+        runtime.inputs = self.example
         self.epoch = -1
         self.decisions: list[Decision] = []
         self.key: Key = frozenset()
         self.inputs: dict[str, z3.ExprRef] = {}  # of this execution, by name
-        self.solver_calls = 0
-        self.solver_seconds = 0.0
+        self.bounds: dict[str, list[z3.BoolRef]] = {}  # of all inputs
         self.forget()
 
     def forget(self) -> None:
@@ -71,8 +74,8 @@ class PathCondition:
 
     def begin(self) -> None:
         """An execution may have begun."""
-        if self.epoch != RUNTIME.epoch:
-            self.epoch = RUNTIME.epoch
+        if self.epoch != self.runtime.epoch:
+            self.epoch = self.runtime.epoch
             self.decisions = []
             self.key = frozenset()
             self.inputs = {}
@@ -135,7 +138,6 @@ class PathCondition:
 
     def is_satisfiable(self, decisions: list[Decision]) -> bool:
         """Ask the solver; if there is an example, it is the last one then."""
-        started = real_perf_counter()
         answer = self.solver.check(*[self.switch_for(decision) for decision in decisions])
         if answer == z3.sat:
             self.examples = [*self.examples[-MOST_EXAMPLES:], Example(self.solver.model())]
@@ -144,11 +146,9 @@ class PathCondition:
             self.contradictions.append(
                 frozenset(number for number, switch in self.switches.items() if str(switch) in core)
             )
-        self.solver_calls += 1
-        self.solver_seconds += real_perf_counter() - started
         if answer == z3.unknown:
             condition = in_one_line(decisions[-1].expression)
-            raise RUNTIME.misused(
+            raise self.runtime.misused(
                 f"the solver cannot tell whether {condition} is possible "
                 f"({self.solver.reason_unknown()}): simpler conditions or bounds may help"
             )
@@ -164,7 +164,7 @@ class PathCondition:
 
     def example(self) -> list[str]:
         """Values of the inputs that lead to where the execution is."""
-        if self.epoch != RUNTIME.epoch or not self.inputs:
+        if self.epoch != self.runtime.epoch or not self.inputs:
             return []
         solver = z3.Solver()  # a new one, so that the values do not depend on the search
         solver.add(*[decision.expression for decision in self.decisions])
@@ -193,42 +193,45 @@ class Example:
         return found
 
 
-PATH = PathCondition()
+def path_condition() -> PathCondition:
+    """That of the check that runs, which has one from its first symbolic value on."""
+    check = RUNNING.check
+    if check.path is None:
+        check.path = PathCondition(check.runtime)
+    return check.path
 
 
 def decide(condition: Condition) -> bool:
     """The truth of a condition, which the execution depends on from now on."""
-    PATH.begin()
+    runtime = RUNNING.check.runtime
+    path = path_condition()
+    path.begin()
     if condition.is_always_so or condition.is_never_so:
         return condition.is_always_so
-    thread = RUNTIME.current
+    thread = runtime.current
     if thread is None:
         message = (
             f"whether {condition} can be decided only by a thread of a program that "
             "Mazurka runs, and not in a predicate or a compare_exchange"
         )
-        raise MazurkaError(message) if RUNTIME.hub is None else RUNTIME.misused(message)
+        raise MazurkaError(message) if runtime.hub is None else runtime.misused(message)
     refuse_others()
     thread.alternatives = 0  # those that are possible
-    choice: Any = RUNTIME.perform(CHOOSE, NOWHERE, condition, None)
-    PATH.add(condition.sides[choice])
+    choice: Any = runtime.perform(CHOOSE, NOWHERE, condition, None)
+    path.add(condition.sides[choice])
     return bool(choice == TRUE)
 
 
 def refuse_others() -> None:
     """A condition may have lost an outcome by what another thread has decided, in one subtree of a
     search and not in the next: not every search takes that."""
-    if not RUNTIME.takes_conditions:
-        RUNTIME.misuse = ConditionMet(
+    runtime = RUNNING.check.runtime
+    if not runtime.takes_conditions:
+        runtime.misuse = ConditionMet(
             "this search does not take conditions on symbolic values: use the algorithm 'trust'"
         )
-        raise RUNTIME.misuse
+        raise runtime.misuse
 
 
 def in_one_line(expression: z3.ExprRef) -> str:
     return " ".join(str(expression).split())
-
-
-RUNTIME.choices_at = PATH.choices
-RUNTIME.excludes = PATH.excludes
-RUNTIME.inputs = PATH.example

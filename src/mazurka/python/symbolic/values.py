@@ -8,10 +8,9 @@ import z3
 from z3.z3util import get_vars
 
 from mazurka.engine.result import MazurkaError
-from mazurka.python.memory.objects import SYMBOLIC
-from mazurka.python.runtime.runtime import RUNTIME
+from mazurka.python.check import RUNNING
 from mazurka.python.runtime.standard_thread import in_execution, own
-from mazurka.python.symbolic.path import PATH, TRUE, Condition, decide, in_one_line
+from mazurka.python.symbolic.path import TRUE, Condition, decide, in_one_line, path_condition
 
 S = TypeVar("S", bound="Symbolic")
 
@@ -66,10 +65,11 @@ class Symbolic:
 
     def __hash__(self) -> int:
         """As a key, a value must be a certain one."""
+        runtime = RUNNING.check.runtime
         if in_execution():
             return hash(self.certain())
-        if RUNTIME.running:
-            raise RUNTIME.misused(f"{self!r} is a key where no thread can decide which one")
+        if runtime.running:
+            raise runtime.misused(f"{self!r} is a key where no thread can decide which one")
         return hash(repr(self))
 
     def certain(self) -> object:
@@ -240,18 +240,19 @@ class SymbolicInt(SymbolicNumber):
 
     def bounds(self) -> tuple[int, int]:
         """The least and the greatest value, by the bounds of the inputs."""
+        runtime = RUNNING.check.runtime
         found = []
         for minimum in (True, False):
             optimizer = z3.Optimize()
             for variable in get_vars(self.expression):
-                optimizer.add(*BOUNDS[str(variable)])
+                optimizer.add(*path_condition().bounds[str(variable)])
             goal = (optimizer.minimize if minimum else optimizer.maximize)(self.expression)
             if optimizer.check() != z3.sat or not z3.is_int_value(goal.value()):
-                raise RUNTIME.misused(too_many(self))
+                raise runtime.misused(too_many(self))
             found.append(goal.value().as_long())
         least, greatest = found
         if greatest - least >= MOST_VALUES:
-            raise RUNTIME.misused(too_many(self))
+            raise runtime.misused(too_many(self))
         return least, greatest
 
 
@@ -314,7 +315,7 @@ class SymbolicBits(SymbolicNumber):
 
     def bounds(self) -> tuple[int, int]:
         if 1 << self.width > MOST_VALUES:
-            raise RUNTIME.misused(too_many(self))
+            raise RUNNING.check.runtime.misused(too_many(self))
         return 0, (1 << self.width) - 1
 
 
@@ -327,8 +328,6 @@ def too_many(number: SymbolicNumber) -> str:
 
 # Inputs
 
-BOUNDS: dict[str, list[Any]] = {}  # of the inputs, by name
-
 
 def new_int(name: str | None, lo: int | None, hi: int | None) -> SymbolicInt:
     if lo is not None and hi is not None and lo > hi:
@@ -338,9 +337,10 @@ def new_int(name: str | None, lo: int | None, hi: int | None) -> SymbolicInt:
     bounds = [] if lo is None else [value >= lo]
     if hi is not None:
         bounds.append(value <= hi)
-    BOUNDS[chosen] = [bound.expression for bound in bounds]
+    path = path_condition()
+    path.bounds[chosen] = [bound.expression for bound in bounds]
     for bound in bounds:
-        PATH.add(bound.condition.sides[TRUE])
+        path.add(bound.condition.sides[TRUE])
     return value
 
 
@@ -359,27 +359,27 @@ def new_bits(width: int, name: str | None) -> SymbolicBits:
 def new_name(name: str | None, kind: str) -> str:
     """A name that an input has in every execution: the one that was given, or which of a thread's
     inputs it is."""
-    thread = RUNTIME.current
+    runtime = RUNNING.check.runtime
+    thread = runtime.current
     if thread is None or not in_execution():
         raise MazurkaError("symbolic values are made by the program, while Mazurka runs it")
     belongings = own()
     belongings.inputs += 1
-    PATH.begin()
+    path = path_condition()
+    path.begin()
     if name is None:
         return f"{kind} {thread.name}.{belongings.inputs}"
-    if name in PATH.inputs:
-        raise RUNTIME.misused(f"there are two symbolic values called {name!r}: name them apart")
+    if name in path.inputs:
+        raise runtime.misused(f"there are two symbolic values called {name!r}: name them apart")
     return name
 
 
 def kept(key: tuple[str, object], make: Callable[[], S]) -> S:
     """An input: the same object in every execution, with all the results that it keeps."""
-    value: S | None = PATH.values.get(key)
+    path = path_condition()
+    value: S | None = path.values.get(key)
     if value is None:
         value = make()
-        PATH.values[key] = value
-    PATH.inputs[key[0]] = value.expression
+        path.values[key] = value
+    path.inputs[key[0]] = value.expression
     return value
-
-
-SYMBOLIC.update((SymbolicInt, SymbolicBool, SymbolicBits))

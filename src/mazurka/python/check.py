@@ -1,0 +1,67 @@
+"""All that one check knows, and the one reference of the process to the check that runs now.
+
+Rewritten code, the patched standard library and the primitives have nobody to ask but the process:
+they find what they need in `RUNNING.check`. Everything else is given what it needs.
+"""
+
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:  # the parts import this module: here their types are only named
+    from mazurka.api import Runner
+    from mazurka.python.library.running_loops import Loops
+    from mazurka.python.library.steering import Models
+    from mazurka.python.loops.rounds import Settings
+    from mazurka.python.memory.attributes import Changeable, Standard
+    from mazurka.python.memory.calls import Calls
+    from mazurka.python.memory.objects import Objects
+    from mazurka.python.memory.older_objects import Heap
+    from mazurka.python.primitives.sync import RLock
+    from mazurka.python.rewriting.instrument import KeptCode
+    from mazurka.python.runtime.runtime import Runtime
+    from mazurka.python.symbolic.path import PathCondition
+
+
+class Types:
+    """What was found out about types: it does not change, and is looked up often."""
+
+    def __init__(self) -> None:
+        self.shapes: dict[type, int] = {}  # what kinds of containers their instances are
+        self.slots: dict[type, tuple[str, ...]] = {}
+        self.memory: dict[type, bool] = {}  # whether instances have something that may change
+        self.models: dict[type, bool] = {}  # whether instances are models of something
+        self.own: dict[type, dict[str, bool]] = {}  # whether a class has its own of a method
+
+
+class Check:
+    """All that one check knows; made when it begins, dropped when it ends (see new_check.py)."""
+
+    runtime: "Runtime"
+    settings: "Settings"  # what is done about loops
+    objects: "Objects"  # the program's own
+    types: Types
+    changeable: "Changeable"  # attributes and globals
+    standard: "Standard"  # what has models in the standard library
+    calls: "Calls"
+    models: "Models"  # of objects that were not made in the running execution
+    event_loops: "Loops"
+    heap: "Heap"
+    order: "RLock"  # of atomic blocks
+    path: "PathCondition | None"  # if there are symbolic values
+
+
+class Running:
+    """What there is one of in a process."""
+
+    check: Check  # the one that runs now; or one in which nothing ever runs,
+    idle: Check  # which is this
+    kept: "KeptCode"  # code that earlier checks have rewritten
+
+    def __init__(self) -> None:
+        self.executions = 0  # so many have begun
+        self.made_outside = 0  # so many objects were made outside executions
+        self.runners: list[Runner] = []  # the last one counts: a test runner may be under test
+        # What does not let itself be unwound: collecting it would resume its endless clean-up.
+        self.abandoned: list[Any] = []
+
+
+RUNNING: Final = Running()

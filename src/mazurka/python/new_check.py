@@ -1,0 +1,61 @@
+"""Where a check is put together from its parts: the one place that knows all of them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from mazurka.engine.result import MazurkaError
+from mazurka.python.check import RUNNING, Check, Types
+from mazurka.python.library import REPLACEMENTS, STEERED_TYPES, local_namespace, steered
+from mazurka.python.library.clock import SLEEPING
+from mazurka.python.library.random_numbers import DRAWING
+from mazurka.python.library.running_loops import Loops
+from mazurka.python.library.steering import Models
+from mazurka.python.loops.rounds import Settings
+from mazurka.python.memory.attributes import Changeable, Standard
+from mazurka.python.memory.calls import Calls
+from mazurka.python.memory.objects import Objects
+from mazurka.python.memory.older_objects import Heap
+from mazurka.python.primitives.sync import RLock
+from mazurka.python.rewriting.instrument import KeptCode
+from mazurka.python.runtime.runtime import Runtime
+
+
+@contextmanager
+def new_check(settings: Settings | None = None) -> Iterator[Check]:
+    """While the body runs, so does a new check."""
+    refuse_second_check()
+    check = RUNNING.check = put_together(settings or Settings())
+    check.order = RLock("atomic")  # as if the user had made it, before all executions
+    try:
+        yield check
+    finally:
+        RUNNING.check = RUNNING.idle
+
+
+def refuse_second_check() -> None:
+    if RUNNING.check is RUNNING.idle:
+        return
+    runtime = RUNNING.check.runtime
+    message = "a check is under way already: there can be only one at a time in a process"
+    raise runtime.misused(message) if runtime.current is not None else MazurkaError(message)
+
+
+def put_together(settings: Settings) -> Check:
+    check = Check()
+    check.runtime = Runtime()
+    check.settings = settings
+    check.objects = Objects(check.runtime)
+    check.types = Types()
+    check.changeable = Changeable()
+    functions = {**SLEEPING, **DRAWING}
+    check.standard = Standard(local_namespace, steered, STEERED_TYPES, functions)
+    check.calls = Calls(REPLACEMENTS)
+    check.models = Models()
+    check.event_loops = Loops(check.runtime)
+    check.heap = Heap()
+    check.path = None
+    return check
+
+
+RUNNING.idle = RUNNING.check = put_together(Settings())
+RUNNING.kept = KeptCode()
