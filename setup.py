@@ -13,11 +13,11 @@ from setuptools.errors import CCompilerError, ExecError, PlatformError
 
 # The hot parts, by name. Everything else is read by people or touched once in a check.
 COMPILED = {
-    "engine": "event operation order program races result search task",
+    "engine": "clock event operation order program races result search values",
     "explore": "naive optimal pop sampling source",
     "explore/qpor": "exploration unfolding",
     "explore/trust": "causality preemptions reads_from visit",
-    "python": "check failures program source",
+    "python": "check failures operations program source",
     "python/loops": "constants rounds sleeping waiting waiting_hooks",
     "python/memory": "attributes cached_functions calls containers matching objects",
     "python/primitives": "atomic loop_inbox sync threads undivided",

@@ -248,7 +248,7 @@ def halves(name: str, max_executions: int) -> None:
         same = found.total == row.expected_executions
         differing += not same
         click.echo(
-            f"{row}: {found.first} executions, then {found.parts} parts in two processes:"
+            f"{row}: {found.first} executions, then {found.tasks} tasks in two processes:"
             f" {found.halves[0]} + {found.halves[1]}; {found.total} in all, expected"
             f" {row.expected_executions}: {'match' if same else 'DIFFERS'}"
         )

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from benchmarks.measure import MAX_EVENTS
 from benchmarks.registry import Instance, parse
-from mazurka.api import explore_parts
-from mazurka.engine.task import WHOLE, Part
+from mazurka.api import explore_tasks
+from mazurka.engine.task import Task
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,7 @@ class Halves:
 
     first: int
     halves: list[int]
-    parts: int
+    tasks: int
 
     @property
     def total(self) -> int:
@@ -23,35 +23,35 @@ class Halves:
 
 
 def explore_in_halves(instance: Instance) -> Halves:
-    """Search until there are parts to deal out, then give every other one to each process."""
+    """Search until there are tasks to deal out, then give every other one to each process."""
     executions = 0
-    parts = [WHOLE]
-    while len(parts) == 1:
-        count, left = explore_some(instance, [parts.pop(0)], 1)
+    tasks = [Task("pop")]
+    while len(tasks) == 1:
+        count, left = explore_some(instance, [tasks.pop(0)], 1)
         executions += count
-        parts += left
-    texts = [part.to_json() for part in parts]
+        tasks += left
+    texts = [task.to_json() for task in tasks]
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         halves = pool.starmap(
             explore_half, [(str(instance), texts[0::2]), (str(instance), texts[1::2])], 1
         )
-    return Halves(executions, halves, len(parts))
+    return Halves(executions, halves, len(tasks))
 
 
 def explore_half(program: str, texts: list[str]) -> int:
     """What one of the processes does."""
-    count, left = explore_some(parse(program), [Part.from_json(text) for text in texts], None)
+    count, left = explore_some(parse(program), [Task.from_json(text) for text in texts], None)
     if left:
         raise RuntimeError(f"{program}: the search ended early")
     return count
 
 
 def explore_some(
-    instance: Instance, parts: list[Part], max_executions: int | None
-) -> tuple[int, list[Part]]:
-    result, left = explore_parts(
+    instance: Instance, tasks: list[Task], max_executions: int | None
+) -> tuple[int, list[Task]]:
+    result, left = explore_tasks(
         instance.program(),
-        parts,
+        tasks,
         max_executions=max_executions,
         stop_on_failure=False,
         max_events=MAX_EVENTS,

@@ -3,7 +3,6 @@
 import asyncio
 import dis
 import functools
-import gc
 import inspect
 import sys
 import warnings
@@ -11,9 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import MethodType
-from typing import Any, ParamSpec, TypeVar, overload
+from typing import Any, ParamSpec, overload
 
 from mazurka.engine.memory_use import peak_memory_mb
+from mazurka.engine.program import Program
 from mazurka.engine.result import (
     NONDETERMINISM,
     ConditionMet,
@@ -23,33 +23,25 @@ from mazurka.engine.result import (
     Schedule,
 )
 from mazurka.engine.search import DEFAULT_DEPTH, DEFAULT_K, Progress, Search
-from mazurka.engine.task import Part
-from mazurka.explore.algorithms import ALGORITHMS, SAMPLERS
-from mazurka.explore.pop import Pop
-from mazurka.explore.trust.bounds import bounds_of, search_with_bounds
+from mazurka.engine.task import CannotSplit, Task
+from mazurka.explore.algorithms import ALGORITHMS
+from mazurka.explore.trust.bounds import Found, bounds_of, search_with_bounds
 from mazurka.options import (
     DEFAULT_MAX_EVENTS,
     DEFAULT_STEP_LIMIT,
     Options,
     check_limits,
+    check_name,
     conflicts_wanted,
 )
 from mazurka.python.check import RUNNING
-from mazurka.python.library import steered_standard_library
-from mazurka.python.loops.rounds import Settings
-from mazurka.python.memory.objects import Misjudged
-from mazurka.python.new_check import new_check
-from mazurka.python.program import PythonExecution
-from mazurka.python.rewriting.rewritten_code import OrdinaryCode, ordinary_code
-from mazurka.python.runtime.watchdog import guarded
+from mazurka.python.program import PythonProgram
+from mazurka.python.session import Session
 from mazurka.python.source import COMPILED as COMPILED
 from mazurka.python.source import users_traceback
 from mazurka.report.text import result_text, warnings_text
 
 P = ParamSpec("P")
-T = TypeVar("T")
-
-MOST_SEARCHES = 100
 
 
 class NoLongerFails(MazurkaError):
@@ -157,58 +149,85 @@ def explore(
 
 
 def explore_with(program: Callable[[], object], options: Options) -> Result:
+    return explore_all(program, None, options)[0]
+
+
+def explore_tasks(
+    program: Callable[[], object], tasks: Sequence[Task], **given: Any
+) -> tuple[Result, list[Task]]:
+    """Explore some tasks of a search, and give what is left of them. `Task(algorithm)` is all.
+
+    The tasks that a search leaves, as a limit or a failure has ended it, can be taken up by others,
+    in other processes and in any order, with the same options: no execution is explored twice, and
+    results add up. Whoever adds them concludes the verdict (`Result.conclude`) in the end. A
+    CannotSplit says that an algorithm cannot hand over work, an Outdated that the whole search
+    must begin anew, as something about the program was not known.
+    """
+    defaults = {p.name: p.default for p in list(inspect.signature(explore).parameters.values())[1:]}
+    return explore_all(program, tasks, Options(**{**defaults, **given}))
+
+
+def explore_all(
+    program: Callable[[], object], tasks: Sequence[Task] | None, options: Options
+) -> tuple[Result, list[Task]]:
+    """The one way in: explore a whole program, or tasks."""
     program = runnable(undecorated(program))
     check_program(program)
     options = options.checked()
+    learnt = {} if tasks is None else check_tasks(tasks, options)
+    session = session_of(program, options)
+    is_whole = tasks is None or all(task.is_whole for task in tasks)
+    result, everything, left = session.run(
+        lambda program: searched(program, tasks, options), learnt, is_whole
+    )
+    result.warnings.extend(session.warnings)
+    note_instrumented(result, options.instrument)
+    result.conclude(everything and is_whole)
+    if everything and not is_whole:
+        result.reason = "only some tasks were explored"
+    return result, left
+
+
+def searched(program: Program, tasks: Sequence[Task] | None, options: Options) -> Found:
+    """Search a program as the options say, with one bound after the other if they say so."""
     bounds = bounds_of(options.preemptions)
 
-    def search() -> tuple[Result, bool]:
-        if bounds is not None:
-            return search_with_bounds(bounds, options.time_limit, search_by)
-        try:
-            return search_by(options.algorithm, -1, options.time_limit)
-        except ConditionMet:  # this one takes them, and is as thorough
-            return search_by("trust", -1, options.time_limit)
-
-    def search_by(algorithm: str, bound: int, time_limit: float | None) -> tuple[Result, bool]:
+    def search_by(algorithm: str, bound: int, time_limit: float | None) -> Found:
         search = new_search(program, options, algorithm, time_limit)
         search.preemptions = bound
-        return search.result, run_search(search, ALGORITHMS[algorithm], options.step_limit)
+        return run_search(search, tasks, options)
 
-    settings = Settings(options.loop_purity, options.awaits, options.unroll, options.reads_from)
-    with new_check(settings):
-        if options.instrument is None:
-            result, everything = search()
-        else:
-            with ordinary_code(program, options.instrument) as code:
-                result, everything = search_until_judged(search, code)
-                result.warnings.extend(code.warnings())
-    note_instrumented(result, options.instrument)
-    if result.failures:
-        result.verdict = "failed"
-    elif everything:
-        result.verdict = "bounded" if result.bound else "verified"
-    return result
+    if bounds is not None:
+        return search_with_bounds(bounds, options.time_limit, search_by)
+    algorithm = tasks[0].algorithm if tasks else options.algorithm
+    try:
+        return search_by(algorithm, -1, options.time_limit)
+    except ConditionMet:  # this one takes them, and is as thorough
+        return search_by("trust", -1, options.time_limit)
 
 
-def new_search(
-    program: Callable[[], object], options: Options, algorithm: str, time_limit: float | None
-) -> Search:
-    result = Result(algorithm=algorithm, equivalence=options.equivalence)
-    # Searches that pick from all threads must have them stand before their next steps.
-    all_stand = algorithm in SAMPLERS or algorithm == "naive"
-    execution = PythonExecution(
+def session_of(program: Callable[[], object], options: Options) -> Session:
+    return Session(
         program,
         options.independent_adds,
         options.max_events,
-        all_stand,
-        options.granularity == "sync",
+        options.step_limit,
+        options.granularity,
+        options.instrument,
+        options.loop_purity,
+        options.awaits,
+        options.unroll,
+        options.setup,
+        options.reset,
     )
-    execution.setup = options.setup
-    execution.reset = options.reset
+
+
+def new_search(
+    program: Program, options: Options, algorithm: str, time_limit: float | None
+) -> Search:
     search = Search(
-        execution,
-        result,
+        program,
+        Result(algorithm=algorithm, equivalence=options.equivalence),
         options.stop_on_failure,
         options.max_executions,
         time_limit,
@@ -222,101 +241,74 @@ def new_search(
     return search
 
 
+def run_search(search: Search, tasks: Sequence[Task] | None, options: Options) -> Found:
+    """Run a search to its end."""
+    result = search.result
+    explorer = ALGORITHMS[result.algorithm](search)
+    if tasks is not None and explorer.cannot_split:
+        raise explorer.refusal()
+    for task in tasks or ():
+        if not task.is_whole:
+            explorer.take_up(task)
+    everything = search.repeats_itself() and explorer.explore()
+    result.seconds = search.seconds()
+    result.memory_mb = peak_memory_mb()
+    result.outcomes.update(search.outcomes)
+    left: list[Task] = []
+    if tasks is not None and search.is_broken:
+        left = list(tasks)
+    elif tasks is not None and not everything:
+        kept, learnt = kept_options(options), search.program.learnt()
+        left = [replace(task, options=kept, learnt=learnt) for task in explorer.split()]
+    return result, everything, left
+
+
+def check_tasks(tasks: Sequence[Task], options: Options) -> dict[str, list[str]]:
+    """Refuse tasks of other searches; gives what these had learnt."""
+    learnt: dict[str, list[str]] = {}
+    kept = kept_options(options)
+    if isinstance(options.preemptions, str) and options.preemptions.endswith(".."):
+        raise CannotSplit("a search with one bound after the other cannot hand over work: give one")
+    if not tasks:
+        raise MazurkaError(f"no tasks were given: Task({options.algorithm!r}) is all of a search")
+    if len({task.algorithm for task in tasks}) > 1:
+        raise MazurkaError("the tasks were left by several algorithms")
+    for task in tasks:
+        check_name("algorithm", task.algorithm, ALGORITHMS)
+        if task.is_whole and task.algorithm != options.algorithm:
+            raise MazurkaError(
+                f"the task is for {task.algorithm}, the search for {options.algorithm}"
+            )
+        differing = [
+            name for name in kept if not task.is_whole and task.options.get(name) != kept[name]
+        ]
+        if differing:
+            was = ", ".join(f"{name}={task.options.get(name)!r}" for name in differing)
+            raise MazurkaError(f"the task was left by a search with {was}")
+        for word, names in task.learnt.items():
+            learnt[word] = sorted({*learnt.get(word, []), *names})
+    return learnt
+
+
+# What must be the same for all tasks of a search.
+KEPT = (
+    *("algorithm", "independent_adds", "max_events", "granularity", "instrument"),
+    *("preemptions", "strict_bound", "equivalence", "loop_purity", "awaits", "unroll"),
+)
+
+
+def kept_options(options: Options) -> dict[str, Any]:
+    kept = {name: getattr(options, name) for name in KEPT}
+    packages = options.instrument
+    return {**kept, "instrument": None if packages is None else list(packages)}
+
+
 def note_instrumented(result: Result, instrument: Sequence[str] | None) -> None:
     """Schedules fit a program with the same hooks only."""
     packages = None if instrument is None else list(instrument)
     for failure in result.failures:
         options = {**failure.schedule.options, "instrument": packages}
         failure.schedule = replace(failure.schedule, options=options)
-
-
-def search_until_judged(search: Callable[[], T], code: OrdinaryCode) -> T:
-    """Search anew whenever an object turns out to be another thing than it was taken for, or code
-    is imported. What is learnt stays known, so this ends; most searches need no second time."""
-    for _ in range(MOST_SEARCHES):
-        modules = len(sys.modules)
-        try:
-            found = search()
-        except Misjudged:
-            continue
-        if len(sys.modules) == modules or not code.look():
-            return found
-    raise MazurkaError(
-        f"the program was begun anew {MOST_SEARCHES} times, and still something in it is not what "
-        "it was: look for objects that it keeps from one execution to the next"
-    )
-
-
-def explore_parts(
-    program: Callable[[], object],
-    parts: Sequence[Part],
-    *,
-    max_executions: int | None = None,
-    time_limit: float | None = None,
-    stop_on_failure: bool = True,
-    independent_adds: bool = True,
-    max_events: int = DEFAULT_MAX_EVENTS,
-    step_limit: float = DEFAULT_STEP_LIMIT,
-) -> tuple[Result, list[Part]]:
-    """Explore some parts of a program with POP, and give what is left of them.
-
-    `[WHOLE]` is the whole program. The parts that one search leaves can be taken up by others, in
-    other processes, in any order: no execution is explored by two of them. The verdict of a part is
-    never "verified": the program is verified once nothing is left of any part, and none has failed.
-    """
-    check_program(program)
-    check_limits(max_executions, time_limit, max_events, step_limit)
-    for part in parts:
-        if part.steps and part.independent_adds != independent_adds:
-            raise MazurkaError(
-                f"the parts were left by a search with independent_adds={part.independent_adds}"
-            )
-    result = Result(algorithm="pop")
-    left = list(parts)
-
-    def explore(search: Search) -> bool:
-        pop = Pop(search, list(parts))
-        everything = pop.explore()
-        left[:] = [replace(part, independent_adds=independent_adds) for part in pop.remaining()]
-        return everything
-
-    with new_check():
-        execution = PythonExecution(runnable(program), independent_adds, max_events, False)
-        search = Search(execution, result, stop_on_failure, max_executions, time_limit, None)
-        everything = run_search(search, explore, step_limit)
-    if everything:
-        result.reason = "only parts of the program were explored"
-    if result.failures:
-        result.verdict = "failed"
-    return result, left
-
-
-def run_search(search: Search, explore: Callable[[Search], bool], step_limit: float) -> bool:
-    """Run a search to its end; whether it has seen everything."""
-    try:
-        with guarded(step_limit), steered_standard_library(), rare_collections():
-            everything = search.repeats_itself() and explore(search)
-    finally:
-        RUNNING.check.runtime.close()
-    search.result.seconds = search.seconds()
-    search.result.memory_mb = peak_memory_mb()
-    search.result.outcomes.update(search.outcomes)
-    if everything and search.doubt:
-        search.result.reason = search.doubt
-        return False
-    return everything
-
-
-@contextmanager
-def rare_collections() -> Iterator[None]:
-    """Let the garbage collector run less often: a search keeps nearly all that it makes, and Python
-    would look through it again and again."""
-    thresholds = gc.get_threshold()
-    gc.set_threshold(100_000, 50, 100)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*thresholds)
 
 
 def check_program(program: object) -> None:
@@ -521,50 +513,33 @@ def replay(
             "check the program again"
         )
 
-    def follow() -> Failure:
-        independent_adds = bool(schedule.options.get("independent_adds", True))
-        max_events = schedule.options.get("max_events", DEFAULT_MAX_EVENTS)
-        watches_races = schedule.options.get("granularity") == "sync"
-        execution = PythonExecution(program, independent_adds, max_events, False, watches_races)
-        execution.setup = setup
-        execution.reset = reset
-        return run_schedule(execution, schedule, step_limit)
-
-    settings = Settings(
-        bool(schedule.options.get("loop_purity", True)),
-        bool(schedule.options.get("awaits", True)),
-        schedule.options.get("unroll"),
-        schedule.options.get("equivalence") == "reads-from",
+    options = schedule.options
+    session = Session(
+        program,
+        bool(options.get("independent_adds", True)),
+        options.get("max_events", DEFAULT_MAX_EVENTS),
+        step_limit,
+        options.get("granularity", "access"),
+        options.get("instrument"),
+        bool(options.get("loop_purity", True)),
+        bool(options.get("awaits", True)),
+        options.get("unroll"),
+        setup,
+        reset,
     )
-    instrument = schedule.options.get("instrument")
-    with new_check(settings) as check:
-        if instrument is None:
-            return follow()
-        with ordinary_code(program, instrument) as code:
-            # What the search had learnt decides which operations wait.
-            settings.clock_readers = set(schedule.options.get("clocks", ()))
-            check.objects.changed = set(schedule.options.get("changing", ()))
-            return search_until_judged(follow, code)
+    # What the search had learnt decides which operations wait.
+    learnt = {word: list(options.get(word, ())) for word in ("clocks", "changing")}
+    return session.run(lambda program: followed(program, schedule), learnt)
 
 
-def run_schedule(execution: PythonExecution, schedule: Schedule, step_limit: float) -> Failure:
+def followed(program: PythonProgram, schedule: Schedule) -> Failure:
     """Run the steps of a schedule once, and give the failure that they lead to."""
-    runtime = RUNNING.check.runtime
-    try:
-        with guarded(step_limit), steered_standard_library():
-            if runtime.memory is not None:
-                for _ in range(2):  # so that it is known what is there before an execution
-                    execution.run(0, [], [])
-            runtime.refreshing = True  # the schedule has the names that things had in its run
-            execution.follow(schedule)
-            if not execution.failed:
-                raise NoLongerFails(
-                    f"the schedule fits the program, but there is no {schedule.failure} any more"
-                )
-            return execution.failure()  # which runs the program once more
-    finally:
-        runtime.refreshing = False
-        runtime.close()
+    program.follow(schedule)
+    if not program.answer.failed:
+        raise NoLongerFails(
+            f"the schedule fits the program, but there is no {schedule.failure} any more"
+        )
+    return program.failure()  # which runs the program once more
 
 
 def name_of(program: object) -> str:

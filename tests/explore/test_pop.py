@@ -1,21 +1,23 @@
-"""POP: its memory, its parts, and where it may meet a redundant execution."""
+"""POP: its memory, its tasks, and where it may meet a redundant execution."""
 
 import json
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 import mazurka
 from benchmarks.halves import explore_in_halves
-from benchmarks.pop import exp_mem3, fib_bench, lastzero
+from benchmarks.pop import exp_mem3, lastzero
 from benchmarks.registry import parse
 from mazurka import Atomic, MazurkaError, explore, spawn
-from mazurka.api import explore_parts
-from mazurka.engine.program import Execution
+from mazurka.api import explore_tasks
+from mazurka.engine.program import Program as EngineProgram
 from mazurka.engine.result import Result
 from mazurka.engine.search import Search
-from mazurka.engine.task import WHOLE, Part
+from mazurka.engine.task import Task
 from mazurka.explore.pop import SCHEDULED, Pop
-from mazurka.python.program import PythonExecution
+from mazurka.python.program import PythonProgram
 from tests.oracles.checks import check_by_hand
 from tests.oracles.interleavings import Exploration, Program
 
@@ -25,15 +27,15 @@ def largest_stack(leaf_count: int) -> tuple[int, int, int]:
     sets or wakeup trees would have a factorial number of schedules; and the longest execution."""
     executions, races, length = 0, 0, 0
 
-    def observe(execution: Execution) -> None:
+    def observe(program: EngineProgram) -> None:
         nonlocal executions, races, length
         executions = max(executions, len(pop.stack))
         races = max(races, sum(len(explored.races) for explored in pop.stack))
-        length = max(length, len(execution.events))
+        length = max(length, len(program.events))
 
-    with check_by_hand():
-        execution = PythonExecution(exp_mem3(leaf_count), True, 1000, False)
-        pop = Pop(Search(execution, Result(), True, None, None, None, observe), [WHOLE])
+    with check_by_hand() as check:
+        front_end = PythonProgram(check, exp_mem3(leaf_count))
+        pop = Pop(Search(front_end, Result(), True, None, None, None, observe))
         assert pop.explore()
     return executions, races, length
 
@@ -50,15 +52,16 @@ def test_what_races_comes_late_and_nothing_is_taken_along() -> None:
     """The first run shows which threads race: each waits until the other one has come as far."""
     taken_along = 0
 
-    def observe(execution: Execution) -> None:
+    def observe(program: EngineProgram) -> None:
         nonlocal taken_along
-        taken_along += sum(event.mark == SCHEDULED for event in execution.events)
+        taken_along += pop.marks.count(SCHEDULED)
 
-    with check_by_hand():
-        execution = PythonExecution(exp_mem3(4), True, 1000, False)
-        search = Search(execution, Result(), True, None, None, None, observe)
+    with check_by_hand() as check:
+        front_end = PythonProgram(check, exp_mem3(4))
+        search = Search(front_end, Result(), True, None, None, None, observe)
         assert search.repeats_itself()
-        assert Pop(search, [WHOLE]).explore()
+        pop = Pop(search)
+        assert pop.explore()
     assert (search.result.executions, taken_along) == (48, 0)
 
 
@@ -95,29 +98,37 @@ def test_adds_that_disable_an_await_may_make_an_execution_redundant() -> None:
     assert (optimal.result.redundant, pop.result.redundant) == (0, 1)
 
 
-# Parts
+# Tasks
+
+WHOLE = Task("pop")
 
 
 @pytest.mark.parametrize("name", ["exp-mem3(4)", "fib-bench(2)", "dispatcher(2)"])
 def test_two_processes_explore_half_of_a_program_each(name: str) -> None:
     instance = parse(name)
     halves = explore_in_halves(instance)
-    assert halves.parts > 1
+    assert halves.tasks > 1
     assert halves.total == explore(instance.program()).executions
 
 
 def test_what_a_limit_leaves_can_be_explored_later() -> None:
-    result, left = explore_parts(lastzero(4), [WHOLE], max_executions=10)
+    result, left = explore_tasks(lastzero(4), [WHOLE], max_executions=10)
     assert (result.executions, result.verdict) == (10, "incomplete")
-    rest, nothing = explore_parts(lastzero(4), left)
+    rest, nothing = explore_tasks(lastzero(4), left)
     assert (rest.executions, nothing) == (28 - 10, [])
     assert result.outcomes + rest.outcomes == explore(lastzero(4)).outcomes
 
 
-def test_parts_are_never_verified_by_themselves() -> None:
-    result, left = explore_parts(fib_bench(1), [WHOLE])
-    assert (result.verdict, left) == ("incomplete", [])
-    assert "parts" in result.reason
+def test_tasks_are_not_verified_by_themselves_and_results_add_up() -> None:
+    whole, nothing = explore_tasks(lastzero(4), [WHOLE])
+    assert (whole.verdict, nothing) == ("verified", [])
+    first, left = explore_tasks(lastzero(4), [WHOLE], max_executions=10)
+    rest, _ = explore_tasks(lastzero(4), left)
+    assert (rest.verdict, rest.reason) == ("incomplete", "only some tasks were explored")
+    total = first + rest
+    total.conclude(everything=True)
+    assert (total.verdict, total.reason, total.executions) == ("verified", "", whole.executions)
+    assert total.outcomes == whole.outcomes
 
 
 def two_stores(second: int = 2) -> None:
@@ -129,17 +140,17 @@ def two_stores(second: int = 2) -> None:
 
 def test_a_failure_leaves_the_rest_of_the_work() -> None:
     whole = explore(two_stores, stop_on_failure=False)
-    executions, failures, parts = 0, 0, [WHOLE]
-    while parts:
-        result, parts = explore_parts(two_stores, parts)
+    executions, failures, tasks = 0, 0, [WHOLE]
+    while tasks:
+        result, tasks = explore_tasks(two_stores, tasks)
         executions += result.executions
         failures += len(result.failures)
     assert (executions, failures) == (whole.executions, len(whole.failures))
     assert failures > 0
 
 
-def test_a_part_of_another_program_is_reported() -> None:
-    _, left = explore_parts(two_stores, [WHOLE], max_executions=1, stop_on_failure=False)
+def test_a_task_of_another_program_is_reported() -> None:
+    _, left = explore_tasks(two_stores, [WHOLE], max_executions=1, stop_on_failure=False)
 
     def other() -> None:
         shared = Atomic(0)
@@ -147,51 +158,68 @@ def test_a_part_of_another_program_is_reported() -> None:
         spawn(shared.load)
         shared.load()
 
-    result, _ = explore_parts(other, left)
+    result, _ = explore_tasks(other, left)
     assert result.verdict == "failed"
     assert "does not repeat itself" in result.failures[0].message
 
 
-def part_text(**changes: object) -> str:
-    part = {"mazurka-part": 2, "steps": [["0", "load x", 0]], "marks": [0], "modes": [1]}
-    return json.dumps({**part, "rivals": [], "independent_adds": True, **changes})
-
-
-def test_parts_survive_json() -> None:
-    _, left = explore_parts(lastzero(3), [WHOLE], max_executions=3)
+def test_tasks_survive_json() -> None:
+    _, left = explore_tasks(lastzero(3), [WHOLE], max_executions=3)
     assert left
-    assert [Part.from_json(part.to_json()) for part in left] == left
+    assert [Task.from_json(task.to_json()) for task in left] == left
+
+
+def task_text(**changes: object) -> str:
+    task = {"mazurka-task": 3, "algorithm": "pop", "steps": [["0", "load x", 0]]}
+    return json.dumps({**task, "notes": {}, "options": {}, "learnt": {}, **changes})
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("nonsense", "not a part"),
-        ("{}", "not a part"),
-        ('{"mazurka-part": 9, "steps": [], "marks": []}', "format 9"),
-        (part_text(marks=[]), "1 steps, 0 marks, 1 modes"),
-        (part_text(marks=[9]), "the marks are"),
-        (part_text(marks=[2]), "the heads are"),
-        (part_text(rivals=[[0, 0, "x"]]), "no thread 'x'"),
-        (part_text(steps=[["0.x", "load x", 0]]), "no thread '0.x'"),
-        (part_text(steps=[["foo", "load x", 0]]), "no thread 'foo'"),
+        ("nonsense", "not a task"),
+        ("{}", "not a task"),
+        ("[]", "not a task"),
+        ('{"mazurka-task": 9}', "format 9"),
+        (task_text(notes={"marks": ["0", 1]}), "a note"),
+        (task_text(notes={"marks": 1}), "not a task"),
+        (task_text(steps=[["0.x", "load x", 0]]), "no thread '0.x'"),
+        (task_text(steps=[["foo", "load x", 0]]), "no thread 'foo'"),
     ],
 )
-def test_a_text_that_is_no_part_is_refused(text: str, message: str) -> None:
+def test_a_text_that_is_no_task_is_refused(text: str, message: str) -> None:
     with pytest.raises(MazurkaError, match=message):
-        Part.from_json(text)
+        Task.from_json(text)
 
 
-def test_parts_are_explored_with_the_setting_that_left_them() -> None:
+@pytest.mark.parametrize(
+    "notes",
+    [
+        {},
+        {"marks": []},
+        {"marks": [9]},
+        {"marks": [2]},
+        {"marks": [2], "rivals": [5], "rival_threads": ["0"]},
+        {"marks": [2], "rivals": [0], "rival_threads": ["x"]},
+    ],
+)
+def test_notes_that_do_not_fit_are_refused(notes: dict[str, Any]) -> None:
+    _, left = explore_tasks(two_stores, [WHOLE], max_executions=1)
+    task = replace(left[0], steps=left[0].steps[:1], notes={"modes": [1], **notes})
+    with pytest.raises(MazurkaError, match="its notes do not fit its steps"):
+        explore_tasks(two_stores, [task])
+
+
+def test_tasks_are_explored_with_the_setting_that_left_them() -> None:
     def program() -> None:
         shared = Atomic(0)
         spawn(shared.add, 1)
         spawn(shared.add, 2)
 
-    _, left = explore_parts(program, [WHOLE], max_executions=1, independent_adds=False)
+    _, left = explore_tasks(program, [WHOLE], max_executions=1, independent_adds=False)
     assert left
     with pytest.raises(MazurkaError, match="independent_adds=False"):
-        explore_parts(program, left)
+        explore_tasks(program, left)
 
 
 def test_a_program_with_other_outcomes_is_not_taken_for_the_same() -> None:
@@ -201,8 +229,8 @@ def test_a_program_with_other_outcomes_is_not_taken_for_the_same() -> None:
         spawn(shared.load)
         shared.load()
 
-    _, left = explore_parts(lambda: program(0), [WHOLE], max_executions=1)
-    result, _ = explore_parts(lambda: program(5), left)
+    _, left = explore_tasks(lambda: program(0), [WHOLE], max_executions=1)
+    result, _ = explore_tasks(lambda: program(5), left)
     assert result.verdict == "failed"
     assert "another outcome" in " ".join(result.failures[0].details)
 
@@ -216,7 +244,7 @@ def test_nothing_is_lost_when_a_program_does_not_repeat_itself() -> None:
         for _ in calls:
             shared.load()
 
-    result, left = explore_parts(program, [WHOLE])
+    result, left = explore_tasks(program, [WHOLE], instrument=None)
     assert (result.verdict, left) == ("failed", [WHOLE])
 
 

@@ -1,10 +1,14 @@
 """Checks that are run by hand, by a search alone."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from mazurka.python.check import Check
+from mazurka.engine.search import Search
+from mazurka.python.check import RUNNING, Check
 from mazurka.python.new_check import new_check
+from mazurka.python.program import PythonProgram
+from mazurka.python.rewriting.rewritten_code import OrdinaryCode
+from mazurka.python.session import Session, run_until_judged
 
 
 @contextmanager
@@ -23,3 +27,23 @@ def check_of_objects() -> Iterator[Check]:
     with check_by_hand() as check:
         check.runtime.memory = check.objects
         yield check
+
+
+def explored(
+    function: Callable[[], object],
+    max_events: int,
+    code: OrdinaryCode,
+    search_of: Callable[[PythonProgram], Search],
+    explore: Callable[[Search], bool],
+) -> bool:
+    """Explore a function whose code is rewritten, in the check that runs: whether all was seen."""
+    session = Session(function, True, max_events, 30, "access", (), True, True, None, None, None)
+    check = RUNNING.check
+
+    def search(program: PythonProgram) -> bool:
+        search = search_of(program)
+        everything = search.repeats_itself() and explore(search)
+        search.result.outcomes.update(search.outcomes)
+        return everything and not search.result.doubt
+
+    return run_until_judged(lambda: session.attempt(check, search, {}), code, check, True)

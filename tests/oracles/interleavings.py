@@ -12,11 +12,11 @@ from threading import BrokenBarrierError
 from typing import Any
 
 import mazurka
-from mazurka.api import rare_collections
-from mazurka.engine.program import REDUNDANT, Execution
+from mazurka.engine.program import REDUNDANT
+from mazurka.engine.program import Program as EngineProgram
 from mazurka.engine.result import EXCEPTION, Result
-from mazurka.engine.search import Search
-from mazurka.engine.task import WHOLE, Part
+from mazurka.engine.search import Explorer, Search
+from mazurka.engine.task import Task
 from mazurka.explore.naive import NaiveSearch, Trace, trace_of
 from mazurka.explore.optimal import OptimalDpor
 from mazurka.explore.pop import Pop
@@ -35,7 +35,8 @@ from mazurka.python.memory.containers import (
     store_item,
     unpack,
 )
-from mazurka.python.program import PythonExecution
+from mazurka.python.program import PythonProgram
+from mazurka.python.session import rare_collections
 from tests.oracles.checks import check_of_objects
 
 Instruction = tuple[Any, ...]
@@ -44,15 +45,17 @@ Program = tuple[Thread, ...]
 
 EXPLORERS: dict[str, Callable[[Search], Any]] = {
     "naive": NaiveSearch,
+    "naive in tasks": lambda search: InTasks(NaiveSearch, search),
     "optimal": OptimalDpor,
-    "pop": lambda search: Pop(search, [WHOLE]),
-    "pop in parts": lambda search: Parts(search),
+    "pop": Pop,
+    "pop in tasks": lambda search: InTasks(Pop, search),
     "source": SourceDpor,
     "qpor 1": lambda search: with_k(search, 1),
     "qpor 2": lambda search: with_k(search, 2),
     "qpor 3": lambda search: with_k(search, 3),
     "qpor optimal": lambda search: with_k(search, 0),
     "trust": Trust,
+    "trust in tasks": lambda search: InTasks(Trust, search),
     "reads-from": ReadsFrom,
 }
 QUASI_OPTIMAL = ["qpor 1", "qpor 2", "qpor 3"]
@@ -63,21 +66,27 @@ def with_k(search: Search, k: int) -> Qpor:
     return Qpor(search)
 
 
-class Parts:
-    """POP in parts of one execution each, every one begun from what another one left."""
+class InTasks:
+    """A search in tasks of one execution each, every one begun from what another one left."""
 
-    def __init__(self, search: Search) -> None:
+    def __init__(self, explorer: Callable[[Search], Explorer], search: Search) -> None:
+        self.explorer = explorer
         self.search = search
 
     def explore(self) -> bool:
-        parts = [WHOLE]
-        most = self.search.max_executions
-        while parts and self.search.counted < most:
-            self.search.max_executions = self.search.counted + 1
-            pop = Pop(self.search, [Part.from_json(parts.pop().to_json())])
-            pop.explore()
-            parts += pop.remaining()
-        return not parts
+        search = self.search
+        most = search.max_executions
+        tasks: list[Task] | None = None
+        while tasks is None or (tasks and search.counted < most):
+            search.max_executions = search.counted + 1
+            explorer = self.explorer(search)
+            if tasks is not None:
+                explorer.take_up(Task.from_json(tasks.pop().to_json()))
+            everything = explorer.explore()
+            tasks = tasks or []
+            if not everything:
+                tasks += explorer.split()
+        return not tasks
 
 
 class Shared:
@@ -304,14 +313,14 @@ class Exploration:
         self.traces: Counter[Trace] = Counter()
         self.result = Result(algorithm=name)
         main = as_function(program)
-        with check_of_objects(), rare_collections():
-            execution = PythonExecution(main, independent_adds, 1000, name == "naive")
-            search = Search(execution, self.result, False, most, None, None, self.observe)
+        with check_of_objects() as check, rare_collections():
+            front_end = PythonProgram(check, main, independent_adds)
+            search = Search(front_end, self.result, False, most, None, None, self.observe)
             self.finished = EXPLORERS[name](search).explore()
 
-    def observe(self, execution: Execution) -> None:
-        if execution.status != REDUNDANT:
-            self.traces[trace_of(execution)] += 1
+    def observe(self, program: EngineProgram) -> None:
+        if program.answer.status != REDUNDANT:
+            self.traces[trace_of(program)] += 1
 
     @property
     def failures(self) -> set[tuple[str, ...]]:
@@ -345,7 +354,7 @@ def disagreement(program: Program, independent_adds: bool = True, most: int = 50
     if not has_inputs(program):  # the others do not take conditions on symbolic values
         names += ["optimal", "pop", *QUASI_OPTIMAL, "qpor optimal"]
         if len(repr(program)) % 4 == 0:
-            names.append("pop in parts")  # which takes three times as long
+            names += ["pop in tasks", "trust in tasks", "naive in tasks"]  # which take long
     searches = [Exploration(name, program, independent_adds, 10 * most) for name in names]
     source = searches[0]
     if not oracle.finished:
@@ -368,7 +377,7 @@ def disagreement(program: Program, independent_adds: bool = True, most: int = 50
             search is source
             or name in QUASI_OPTIMAL
             or (
-                name in ("pop", "pop in parts", "trust")
+                name in ("pop", "pop in tasks", "trust", "trust in tasks")
                 and independent_adds
                 and has_adds_and_awaits(program)
             )

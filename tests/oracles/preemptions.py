@@ -17,13 +17,13 @@ from itertools import accumulate, pairwise
 
 from mazurka.engine.event import Event, dependent
 from mazurka.engine.operation import ACQUIRE, JOIN, RELEASE, SPAWN, may_block
-from mazurka.engine.program import COMPLETE, Execution
+from mazurka.engine.program import COMPLETE
+from mazurka.engine.program import Program as EngineProgram
 from mazurka.engine.result import Result
 from mazurka.engine.search import Search
-from mazurka.engine.task import WHOLE
 from mazurka.explore.naive import NaiveSearch, Trace, trace_of
 from mazurka.explore.pop import Pop
-from mazurka.python.program import PythonExecution
+from mazurka.python.program import PythonProgram
 from tests.oracles.checks import check_by_hand
 
 MAX_EVENTS = 1000
@@ -43,14 +43,14 @@ class TracesByPreemptions:
     blocked: dict[Trace, int] = field(default_factory=dict)
     outcomes: dict[Trace, str] = field(default_factory=dict)  # of the complete ones
 
-    def add(self, execution: Execution, preemptions: int) -> None:
+    def add(self, program: EngineProgram, preemptions: int) -> None:
         """One more interleaving, or one with the fewest preemptions."""
-        trace = trace_of(execution)
-        complete = execution.status == COMPLETE
+        trace = trace_of(program)
+        complete = program.answer.status == COMPLETE
         traces = self.complete if complete else self.blocked
         traces[trace] = min(preemptions, traces.get(trace, preemptions))
         if complete:
-            self.outcomes[trace] = repr(execution.outcome())
+            self.outcomes[trace] = repr(program.outcome())
 
 
 def traces_by_preemptions(program: Program, most_interleavings: int) -> TracesByPreemptions:
@@ -65,7 +65,7 @@ def traces_by_preemptions(program: Program, most_interleavings: int) -> TracesBy
         program,
         most_interleavings,
         explore,
-        lambda execution: found.add(execution, preemptions_in(execution.events)),
+        lambda program: found.add(program, preemptions_in(program.events)),
     )
     return found
 
@@ -74,11 +74,11 @@ def traces_by_order(program: Program, with_blocked: bool = True) -> TracesByPree
     """Run every trace, and look for its best interleaving."""
     found = TracesByPreemptions()
 
-    def look(execution: Execution) -> None:
-        if with_blocked or execution.status == COMPLETE:
-            found.add(execution, Order(execution).fewest_preemptions())
+    def look(program: EngineProgram) -> None:
+        if with_blocked or program.answer.status == COMPLETE:
+            found.add(program, Order(program).fewest_preemptions())
 
-    observe(program, None, lambda search: Pop(search, [WHOLE]).explore(), look)
+    observe(program, None, lambda search: Pop(search).explore(), look)
     return found
 
 
@@ -86,11 +86,11 @@ def observe(
     program: Program,
     most: int | None,
     explore: Callable[[Search], object],
-    look: Callable[[Execution], None],
+    look: Callable[[EngineProgram], None],
 ) -> None:
-    with check_by_hand():
-        execution = PythonExecution(program, True, MAX_EVENTS, True)
-        explore(Search(execution, Result(), False, most, None, None, look))
+    with check_by_hand() as check:
+        front_end = PythonProgram(check, program, max_events=MAX_EVENTS)
+        explore(Search(front_end, Result(), False, most, None, None, look))
 
 
 def counts_by_bound(traces: dict[Trace, int]) -> list[int]:
@@ -117,18 +117,18 @@ class Order:
     Threads are numbered as they come.
     """
 
-    def __init__(self, execution: Execution) -> None:
+    def __init__(self, program: EngineProgram) -> None:
         numbers: dict[int, int] = {}
-        for event in [*execution.events, *execution.waiting]:
+        for event in [*program.events, *program.answer.waiting]:
             numbers.setdefault(event.thread, len(numbers))
         self.numbers = numbers
         self.steps: list[list[Event]] = [[] for _ in numbers]
         self.pasts: list[list[Cut]] = [[] for _ in numbers]  # of every event
         self.held: list[list[frozenset[int]]] = [[frozenset()] for _ in numbers]  # after so many
         self.spawned: list[Cut] = [(0,) * len(numbers) for _ in numbers]
-        self.waiting = {numbers[event.thread]: event for event in execution.waiting}
+        self.waiting = {numbers[event.thread]: event for event in program.answer.waiting}
         happened: list[tuple[Event, Cut]] = []
-        for event in execution.events:
+        for event in program.events:
             self.append(event, happened)
         self.end: Cut = tuple(len(steps) for steps in self.steps)
 

@@ -17,16 +17,16 @@ from types import FunctionType, ModuleType
 from typing import Any
 from unittest.mock import patch
 
-from mazurka.api import run_search, search_until_judged
-from mazurka.engine.program import REDUNDANT, Execution
+from mazurka.engine.program import REDUNDANT
+from mazurka.engine.program import Program as EngineProgram
 from mazurka.engine.result import EXCEPTION, NONDETERMINISM, Result
 from mazurka.engine.search import Search
 from mazurka.explore.naive import Trace, trace_of
 from mazurka.python.check import RUNNING
 from mazurka.python.new_check import new_check
-from mazurka.python.program import PythonExecution
 from mazurka.python.rewriting import instrument
 from mazurka.python.rewriting.rewritten_code import OrdinaryCode, ordinary_code
+from tests.oracles.checks import explored
 from tests.oracles.interleavings import EXPLORERS
 from tests.oracles.preemptive import FILENAME, preempted
 
@@ -276,22 +276,22 @@ class Exploration:
         self, name: str, main: Callable[[], object], code: OrdinaryCode, most: int
     ) -> None:
         self.name = name
-        self.main = main
         self.most = most
         self.traces: Counter[Trace] = Counter()
         self.result = Result(algorithm=name)
-        self.finished = search_until_judged(self.search, code)
+        explorer = EXPLORERS[name]
+        self.finished = explored(
+            main, 1000, code, self.new_search, lambda search: bool(explorer(search).explore())
+        )
 
-    def search(self) -> bool:
+    def new_search(self, program: EngineProgram) -> Search:
         self.traces.clear()
         self.result = Result(algorithm=self.name)
-        execution = PythonExecution(self.main, True, 1000, self.name == "naive")
-        search = Search(execution, self.result, False, self.most, None, None, self.observe)
-        return run_search(search, lambda search: bool(EXPLORERS[self.name](search).explore()), 30)
+        return Search(program, self.result, False, self.most, None, None, self.observe)
 
-    def observe(self, execution: Execution) -> None:
-        if execution.status != REDUNDANT:
-            self.traces[renamed(trace_of(execution))] += 1
+    def observe(self, program: EngineProgram) -> None:
+        if program.answer.status != REDUNDANT:
+            self.traces[renamed(trace_of(program))] += 1
 
     @property
     def outcomes(self) -> set[object]:
@@ -337,16 +337,14 @@ def disagreement(program: Program, most: int = 120) -> str | None:
     the papers prove to miss nothing, stands in for it.
     """
     module = load(source_of(program))
-    with new_check() as check, rewritten(module) as code:
+    with new_check(), rewritten(module) as code:
         alone = Exploration("pop", module.main, code, 5 * most)  # with all to learn
         oracle = Exploration("naive", module.main, code, most)
         others = [
             Exploration(name, module.main, code, 5 * most)
             for name in ("source", "optimal", "pop", "qpor optimal", "trust")
         ]
-        check.settings.reads_from = True
         reads_from = Exploration("reads-from", module.main, code, 5 * most)
-        check.settings.reads_from = False
     if NONDETERMINISM in oracle.failures | alone.failures:
         return "the program does not repeat itself"
     if not oracle.finished:

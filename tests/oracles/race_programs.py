@@ -9,14 +9,15 @@ from typing import Any
 
 import mazurka
 from mazurka.engine.event import Event
-from mazurka.engine.program import Execution
+from mazurka.engine.order import HappensBefore
+from mazurka.engine.program import Program as EngineProgram
 from mazurka.engine.result import Result
 from mazurka.engine.search import Search
 from mazurka.explore.algorithms import ALGORITHMS
 from mazurka.python.check import RUNNING
 from mazurka.python.memory.attributes import read, write
 from mazurka.python.memory.containers import call_method, length, load_item, store_item
-from mazurka.python.program import PythonExecution
+from mazurka.python.program import PythonProgram
 from tests.oracles.checks import check_of_objects
 
 Thread = tuple[tuple[Any, ...], ...]
@@ -120,17 +121,18 @@ class Exploration:
     def __init__(self, program: Program, granularity: str, algorithm: str, most: int) -> None:
         self.has_race = False  # as the happens-before order of all accesses shows it
         self.result = Result(algorithm=algorithm)
-        with check_of_objects():
-            execution = PythonExecution(
-                lambda: run_program(program), True, 1000, False, granularity == "sync"
-            )
-            search = Search(execution, self.result, False, most, None, None, self.observe)
-            self.finished = ALGORITHMS[algorithm](search)
+        with check_of_objects() as check:
+            is_coarse = granularity == "sync"
+            front_end = PythonProgram(check, lambda: run_program(program), watches_races=is_coarse)
+            search = Search(front_end, self.result, False, most, None, None, self.observe)
+            self.finished = ALGORITHMS[algorithm](search).explore()
         self.outcomes = set(search.outcomes)
         self.failures = {failure.kind for failure in self.result.failures}
 
-    def observe(self, execution: Execution) -> None:
-        for event in execution.events:
+    def observe(self, program: EngineProgram) -> None:
+        order = HappensBefore(program.values)
+        for event in program.events:
+            order.extend(event)
             self.has_race |= any(is_ordinary(earlier) for earlier in event.races)
 
 

@@ -4,12 +4,13 @@ from typing import Any, NamedTuple
 
 from mazurka.engine.event import Event
 from mazurka.engine.operation import CHOOSE, FETCH_ADD, LOAD, READ, STORE
-from mazurka.engine.program import REDUNDANT, Execution
+from mazurka.engine.program import REDUNDANT
+from mazurka.engine.program import Program as EngineProgram
 from mazurka.engine.result import Result
 from mazurka.engine.search import Search
 from mazurka.explore.naive import NaiveSearch, ordered
 from mazurka.explore.trust.reads_from import ReadsFrom
-from mazurka.python.program import PythonExecution
+from mazurka.python.program import PythonProgram
 from tests.oracles.checks import check_of_objects
 from tests.oracles.interleavings import Program, as_function
 
@@ -31,17 +32,17 @@ class Run(NamedTuple):
     in_order: set[str]
 
 
-def run_of(execution: Execution) -> Run:
+def run_of(program: EngineProgram) -> Run:
     counts: dict[str, int] = {}
     accesses = []
-    for event in execution.events:
-        thread, location = execution.stable_names(event)
+    for event in program.events:
+        thread, location = program.stable_names(event)
         counts[thread] = counts.get(thread, 0) + 1
         place = location if event.location >= 0 else ""
-        accesses.append(Access(thread, counts[thread], place, execution.part_name(event), event))
+        accesses.append(Access(thread, counts[thread], place, program.part_name(event), event))
     in_order = {access.location for access in accesses if not is_plain(access.event)}
-    in_order |= {execution.stable_names(waiting)[1] for waiting in execution.waiting}
-    return Run(execution.status, accesses, in_order)
+    in_order |= {program.stable_names(waiting)[1] for waiting in program.answer.waiting}
+    return Run(program.answer.status, accesses, in_order)
 
 
 def is_plain(event: Event) -> bool:
@@ -79,18 +80,17 @@ class Explored:
     ) -> None:
         self.runs: list[Run] = []
         self.result = Result()
-        naive = search_class is NaiveSearch
-        with check_of_objects():
-            execution = PythonExecution(as_function(program), independent_adds, 1000, naive)
-            search = Search(execution, self.result, False, most, None, None, self.observe)
+        with check_of_objects() as check:
+            front_end = PythonProgram(check, as_function(program), independent_adds)
+            search = Search(front_end, self.result, False, most, None, None, self.observe)
             self.search = search
             self.finished: bool = search_class(search).explore()
 
-    def observe(self, execution: Execution) -> None:
+    def observe(self, program: EngineProgram) -> None:
         if self.search.counted == 1:
             self.runs.clear()  # it has begun anew
-        if execution.status != REDUNDANT:
-            self.runs.append(run_of(execution))
+        if program.answer.status != REDUNDANT:
+            self.runs.append(run_of(program))
 
 
 def wrong_with_reads_from(program: Program, independent_adds: bool, most: int = 500) -> str | None:

@@ -5,15 +5,15 @@ import textwrap
 from collections.abc import Callable
 from random import Random
 
-from mazurka.api import run_search, search_until_judged
-from mazurka.engine.program import REDUNDANT, Execution
+from mazurka.engine.program import REDUNDANT
+from mazurka.engine.program import Program as EngineProgram
 from mazurka.engine.result import EXCEPTION, Result
 from mazurka.engine.search import Search
 from mazurka.explore.algorithms import ALGORITHMS
 from mazurka.python.check import RUNNING
 from mazurka.python.new_check import new_check
-from mazurka.python.program import PythonExecution
 from mazurka.python.rewriting.rewritten_code import OrdinaryCode
+from tests.oracles.checks import explored
 from tests.oracles.python_programs import load, rewritten
 
 HEADER = """\
@@ -267,16 +267,15 @@ class Behaviour:
         self.others = kinds - {EXCEPTION, "deadlock", "livelock"}
 
     def explored(self, main: Callable[[], object], code: OrdinaryCode) -> bool:
-        def search() -> bool:
+        def new_search(program: EngineProgram) -> Search:
             self.exceptions, self.outcomes, self.result = set(), set(), Result()
-            execution = PythonExecution(main, True, 400, self.algorithm == "naive")
-            search = Search(execution, self.result, False, self.most, None, None, self.observe)
-            return run_search(search, ALGORITHMS[self.algorithm], 30)
+            return Search(program, self.result, False, self.most, None, None, self.observe)
 
-        return search_until_judged(search, code)
+        algorithm = ALGORITHMS[self.algorithm]
+        return explored(main, 400, code, new_search, lambda search: algorithm(search).explore())
 
-    def observe(self, execution: Execution) -> None:
-        if execution.status == REDUNDANT:
+    def observe(self, program: EngineProgram) -> None:
+        if program.answer.status == REDUNDANT:
             return
         raised = {
             str(thread.exception)
@@ -284,8 +283,8 @@ class Behaviour:
             if thread.exception is not None
         }
         self.exceptions |= raised
-        if not execution.failed and execution.status == 0:
-            self.outcomes.add(repr(execution.outcome()))
+        if not program.answer.failed and program.answer.status == 0:
+            self.outcomes.add(repr(program.outcome()))
 
 
 def difference(program: WaitingProgram, algorithm: str = "pop", most: int = 1000) -> str | None:

@@ -152,12 +152,41 @@ class Result:
     seconds: float = 0.0
     memory_mb: float | None = None  # the most that the process has had, if the system says
     reason: str = ""  # why the search is incomplete
+    doubt: str = ""  # why it may have missed something even if it ran to its end
     bound: str = ""  # what bounded it, if executions were cut short by that
     warnings: list[str] = field(default_factory=list)  # what was not seen
 
     @property
     def executions(self) -> int:
         return self.complete + self.blocked + self.redundant + self.cut
+
+    def conclude(self, everything: bool) -> None:
+        """Give the verdict, once it is known whether everything was explored."""
+        if self.failures:
+            self.verdict = "failed"
+        elif everything and not self.doubt:
+            self.verdict = "bounded" if self.bound else "verified"
+            self.reason = ""
+        else:
+            self.verdict = "incomplete"
+            self.reason = self.doubt if everything else self.reason
+
+    def __add__(self, other: "Result") -> "Result":
+        """What two searches found that explored different tasks of a program. The verdict is still
+        to be concluded: whether anything is left is not theirs to say."""
+        total = Result("incomplete", self.algorithm, self.equivalence)
+        for name in ("complete", "blocked", "redundant", "cut", "beyond", "seconds"):
+            setattr(total, name, getattr(self, name) + getattr(other, name))
+        for name in ("reason", "doubt", "bound"):
+            setattr(total, name, getattr(self, name) or getattr(other, name))
+        peaks = [result.memory_mb for result in (self, other) if result.memory_mb is not None]
+        total.memory_mb = max(peaks, default=None)
+        total.failures = [*self.failures, *other.failures]
+        total.outcomes = self.outcomes + other.outcomes
+        total.warnings = list(dict.fromkeys([*self.warnings, *other.warnings]))
+        if total.failures:
+            total.verdict = "failed"
+        return total
 
 
 def field_values(instance: Any) -> tuple[Any, ...]:

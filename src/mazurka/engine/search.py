@@ -50,7 +50,6 @@ class Search:
         self.strict_bound = False  # whether failures that take more do not count
         self.reads_from = False  # whether the order of writes does not count
         self.races: set[str] = set()  # the data races that were met
-        self.doubt = ""  # why it may have missed something though it ran to its end
 
     def begin_anew(self) -> None:
         """Forget what was found, but not how long it took."""
@@ -112,7 +111,7 @@ class Search:
         result = self.result
         self.counted += 1
         if answer.doubt:
-            self.doubt = answer.doubt
+            result.doubt = answer.doubt
         if answer.bound:
             result.bound = answer.bound
         if self.observe is not None:

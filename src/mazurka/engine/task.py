@@ -22,9 +22,22 @@ class CannotSplit(MazurkaError):
     """A search that cannot hand over work was asked to; the message says why."""
 
 
+class Outdated(MazurkaError):
+    """A task rests on something about the program that turns out not to be so: the whole search
+    must begin anew, and `learnt` says what is known now."""
+
+    def __init__(self, learnt: dict[str, list[str]]) -> None:
+        super().__init__(
+            "the program turned out to be another one than the task says: search the whole of it "
+            "again, with what was learnt"
+        )
+        self.learnt = learnt
+
+
 @dataclass(frozen=True)
 class Task:
-    """Some executions of a program, to be explored by the algorithm that left them."""
+    """Some executions of a program, to be explored by the algorithm that left them: all of them, if
+    there are no steps."""
 
     algorithm: str
     steps: tuple[NamedStep, ...] = ()

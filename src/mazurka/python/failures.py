@@ -39,7 +39,7 @@ from mazurka.engine.operation import (
     WAIT,
     WRITE,
 )
-from mazurka.engine.program import Execution
+from mazurka.engine.program import Program
 from mazurka.engine.result import (
     DATA_RACE,
     DEADLOCK,
@@ -56,6 +56,7 @@ from mazurka.python.check import RUNNING
 from mazurka.python.loops.rounds import Loop, found_circle
 from mazurka.python.loops.waiting import CONTAINS, LENGTH_OF, TRUTH, Looked
 from mazurka.python.memory.objects import MISSING, is_memory, plain_length
+from mazurka.python.operations import View
 from mazurka.python.primitives.loop_inbox import Handed, Inbox
 from mazurka.python.primitives.sync import OPEN
 from mazurka.python.runtime.race_detector import Access, Race
@@ -82,18 +83,22 @@ ADDRESS = re.compile(" at 0x[0-9a-fA-F]+")  # which is another one in every run
 class Account:
     """Names for the threads and objects of one run."""
 
-    def __init__(self, execution: Execution) -> None:
-        self.execution = execution
+    def __init__(self, program: Program) -> None:
+        self.program = program
         self.names = thread_names()
-        self.objects = object_names(execution)
+        self.objects = object_names(program)
 
     def thread(self, id: int) -> str:
         return self.names.get(id, "a thread that does not exist")
 
     def step(self, event: Event) -> Step:
-        file, line = place(event.code, event.instruction)
+        file, line = self.place(event)
         source = source_line(file, line) if file else ""
         return Step(self.thread(event.thread), self.action(event), file, line, source)
+
+    def place(self, event: Event) -> tuple[str, int]:
+        """The file and line of an event."""
+        return place(*RUNNING.check.runtime.places.at(event.place))
 
     def step_of_access(self, access: Access, name: str) -> Step:
         """An access that is no event."""
@@ -210,18 +215,19 @@ def show_now(value: object) -> str:
 def item_action(event: Event, name: str) -> str:
     """What an event did to a container."""
     kind = event.kind
+    view = cast(View, event.view)
     if kind == LENGTH:
-        return f"length of {name}: {event.view.length}"
+        return f"length of {name}: {view.length}"
     if kind >= APPEND:
         ending = ": empty" if kind == TAKE and event.mode == READ else ""
         return f"{VERBS[kind]} {'to ' if kind == APPEND else ''}{name}{ending}"
     item = f"{name}[{show(event.second)}]"
     by_index = kind == INDEX_READ or kind == INDEX_SET
-    there = event.part >= 0 if by_index else event.view.present
+    there = event.part >= 0 if by_index else view.present
     if kind == ITEM_SET or (there and kind == INDEX_SET):
         return f"{VERBS[kind]} {item} to {show_now(event.after)}"
-    if there and (kind == INDEX_READ or (kind == ITEM_READ and event.view.value is not None)):
-        return f"{VERBS[kind]} {item}: {show_now(event.view.value)}"
+    if there and (kind == INDEX_READ or (kind == ITEM_READ and view.value is not None)):
+        return f"{VERBS[kind]} {item}: {show_now(view.value)}"
     if there and kind != ITEM_INSERT:
         return f"{VERBS[kind]} {item}"
     return f"{VERBS[kind]} {item}: {'already there' if there else 'not there'}"
@@ -230,11 +236,12 @@ def item_action(event: Event, name: str) -> str:
 def awaited_action(event: Event, name: str) -> str:
     """A read of a container that has waited."""
     kind = cast(Looked, event.first).kind
+    view = cast(View, event.view)
     if kind == LENGTH:
-        return f"length of {name}: {event.view.length}"
+        return f"length of {name}: {view.length}"
     if kind == READ_WHOLE:
         return f"{VERBS[kind]} {name}"
-    found = event.view.value
+    found = view.value
     text = "not there" if found is KeyError or found is IndexError else show_now(found)
     return f"{VERBS[kind]} {name}[{show(event.second)}]: {text}"
 
@@ -252,11 +259,11 @@ def awaited_in_words(looked: Looked, name: str, contents: object) -> str:
     return f"{name}[{key}] is {'not there' if is_missing else show(found)}"
 
 
-def account_of(execution: Execution) -> Failure:
+def account_of(program: Program) -> Failure:
     """The failure of the latest run."""
     runtime = RUNNING.check.runtime
-    account = Account(execution)
-    if execution.race is not None:
+    account = Account(program)
+    if program.answer.race is not None:
         failure = data_race(account)
     elif runtime.stopped == DIVERGED:
         failure = nondeterminism(account)
@@ -277,7 +284,7 @@ def account_of(execution: Execution) -> Failure:
     return failure
 
 
-def schedule_of(execution: Execution, kind: str, message: str, length: int) -> Schedule:
+def schedule_of(program: Program, kind: str, message: str, length: int) -> Schedule:
     check = RUNNING.check
     objects = check.objects
     settings = check.settings
@@ -285,29 +292,29 @@ def schedule_of(execution: Execution, kind: str, message: str, length: int) -> S
     options: dict[str, object] = {
         "independent_adds": runtime.independent_adds,
         "max_events": runtime.max_events,
-        "granularity": "access" if runtime.watcher is None else "sync",
+        "granularity": "access" if runtime.race_detector is None else "sync",
         "loop_purity": settings.purity,
         "awaits": settings.awaits,
         "unroll": settings.unroll or None,
-        "equivalence": "reads-from" if settings.reads_from else "mazurkiewicz",
+        "equivalence": "mazurkiewicz" if runtime.orders_writes else "reads-from",
     }
     if settings.clock_readers:
         options["clocks"] = sorted(settings.clock_readers)
     if objects.trusted:
         options["changing"] = sorted(objects.changed)
-    steps = execution.steps_of(execution.events[:length])
+    steps = program.steps_of(program.events[:length])
     return Schedule(tuple(steps), "", kind, message, options)
 
 
 def new_failure(
     account: Account, kind: str, message: str, details: list[str], length: int | None = None
 ) -> Failure:
-    events = account.execution.events
+    events = account.program.events
     end = len(events) if length is None else length
     return Failure(
         kind,
         message,
-        schedule_of(account.execution, kind, message, end),
+        schedule_of(account.program, kind, message, end),
         [account.step(event) for event in worth_telling(events[:end])],
         details=[*details, *RUNNING.check.runtime.inputs()],
     )
@@ -354,7 +361,7 @@ def waiting_for_ever(account: Account) -> Failure:
     runtime = RUNNING.check.runtime
     details = []
     message = "no thread can go on"
-    for event in sorted(account.execution.waiting, key=thread_order):
+    for event in sorted(account.program.answer.waiting, key=thread_order):
         if runtime.threads[event.thread].spin is not None:
             continue
         if event.kind == AWAIT or event.kind == AWAIT_EXCHANGE:
@@ -372,7 +379,7 @@ def waiting_for_ever(account: Account) -> Failure:
 def account_of_spinning(account: Account, thread: Thread) -> str:
     """Which loop a thread goes round for ever, and what it finds there in every round."""
     loop = cast(Loop, thread.spin)
-    events = account.execution.events[loop.begin :]
+    events = account.program.events[loop.begin :]
     found = [account.action(event) for event in events if event.thread == thread.id]
     if not thread.gave_up:
         name = account.objects[thread.cell.location]
@@ -396,7 +403,7 @@ def in_a_circle(account: Account) -> Failure:
     details = []
     circle = found_circle()
     assert circle is not None
-    events = account.execution.events[circle.begin : circle.end]
+    events = account.program.events[circle.begin : circle.end]
     for thread in sorted(RUNNING.check.runtime.live, key=family_order):
         steps = [account.action(event) for event in events if event.thread == thread.id]
         if steps and thread.loop is not None:
@@ -455,7 +462,7 @@ def nondeterminism(account: Account) -> Failure:
     happened = account.operation(divergence.kind, divergence.location, divergence.thread)
     why = f", {divergence.why}" if divergence.why else ""
     details = [
-        f"recorded: {recorded}{account.where(expected.code, expected.instruction)}",
+        f"recorded: {recorded}{account.where(*runtime.places.at(expected.place))}",
         f"on the repeat: {happened}{why}" + account.where(divergence.code, divergence.instruction),
     ]
     message = (
@@ -467,18 +474,18 @@ def nondeterminism(account: Account) -> Failure:
     return failure
 
 
-def account_of_change(execution: Execution, first: str, second: str) -> Failure:
+def account_of_change(program: Program, first: str, second: str) -> Failure:
     message = (
         "the program does not repeat itself: two runs under the same schedule end in two ways; "
         + WHERE_TO_LOOK
     )
     details = [f"first: {first}", f"then: {second}"]
-    return new_failure(Account(execution), NONDETERMINISM, message, details)
+    return new_failure(Account(program), NONDETERMINISM, message, details)
 
 
 def too_long(account: Account) -> Failure:
-    recent = account.execution.events[-1000:]
-    places = Counter((event.thread, *place(event.code, event.instruction)) for event in recent)
+    recent = account.program.events[-1000:]
+    places = Counter((event.thread, *account.place(event)) for event in recent)
     details = [
         f"{account.thread(thread)} was {count} times (of the last {len(recent)} steps) at "
         f"{file}:{line}: {source_line(file, line)}"
@@ -509,7 +516,7 @@ def stuck(account: Account) -> Failure:
 def polling(account: Account) -> Failure:
     """A thread goes on and on between two steps, where no other thread runs."""
     runtime = RUNNING.check.runtime
-    watcher = runtime.watcher
+    watcher = runtime.race_detector
     assert watcher is not None
     name = account.objects[watcher.latest]
     message = (
@@ -533,9 +540,9 @@ def race_to_tell() -> Race | None:
     but for those after which nothing more can be explored."""
     runtime = RUNNING.check.runtime
     stopped = runtime.stopped
-    if runtime.watcher is None or (stopped != NOTHING and stopped != ENDLESS):
+    if runtime.race_detector is None or (stopped != NOTHING and stopped != ENDLESS):
         return None
-    return runtime.watcher.race
+    return runtime.race_detector.race
 
 
 def data_race(account: Account) -> Failure:
@@ -566,7 +573,7 @@ def data_race(account: Account) -> Failure:
 
 def steps_of_race(account: Account, race: Race, name: str) -> list[Step]:
     """The steps up to a race, and its two accesses as if they were steps."""
-    events = account.execution.events
+    events = account.program.events
     told = worth_telling(events[: race.second.position])
     earlier = {id(event) for event in events[: race.first.position]}
     before = [account.step(event) for event in told if id(event) in earlier]
@@ -622,16 +629,16 @@ def thread_names() -> dict[int, str]:
     return names
 
 
-def object_names(execution: Execution) -> dict[int, str]:
+def object_names(program: Program) -> dict[int, str]:
     """An object is called as the user named it, else like the variable it was assigned to, and
     numbered where several objects of the run share that name."""
     runtime = RUNNING.check.runtime
-    used = {event.location for event in [*execution.events, *execution.waiting]}
+    used = {event.location for event in [*program.events, *program.answer.waiting]}
     if runtime.divergence is not None:
         used |= {runtime.divergence.location, runtime.divergence.expected.location}
-    if runtime.watcher is not None:
-        race = runtime.watcher.race
-        used |= {runtime.watcher.latest, -1 if race is None else race.location}
+    if runtime.race_detector is not None:
+        race = runtime.race_detector.race
+        used |= {runtime.race_detector.latest, -1 if race is None else race.location}
     used |= {runtime.locations[id].part_of for id in used if id >= 0}
     used.discard(-1)
     guesses: dict[int, str | None] = {}

@@ -176,12 +176,17 @@ def apply(
         return (True, thread) if value is None else (False, value)
     if kind == RELEASE:
         return value is not None, None
-    return apply_guarded(kind, value, first, second)
+    return apply_guarded(kind, value, cast(Predicate, first)(value), second)
 
 
-def apply_guarded(kind: int, value: object, first: object, second: object) -> tuple[object, object]:
-    """The same for an operation with a predicate over the value. If that raises, so does this."""
-    holds = cast(Predicate, first)(value)
+def is_guarded(kind: int) -> bool:
+    """Whether an operation has a predicate over the value, which must hold if it is to do more than
+    wait or look."""
+    return kind == AWAIT or kind == WAIT or kind == AWAIT_EXCHANGE or kind >= FIRST_UPDATE
+
+
+def apply_guarded(kind: int, value: object, holds: object, second: object) -> tuple[object, object]:
+    """The same for an operation with a predicate, which holds or not."""
     if kind == AWAIT or kind == WAIT:
         return value, value
     if kind == AWAIT_EXCHANGE:

@@ -2,24 +2,33 @@
 
 from collections.abc import Callable, Sequence
 
-from mazurka.engine.event import Event
+from mazurka.engine.event import NO_EVENTS, Event
 from mazurka.engine.operation import (
     AWAIT_PART,
     CHOOSE,
     JOIN,
     NONE,
     UNKNOWN,
+    Footprint,
     may_block,
     mode_when_enabled,
 )
-from mazurka.engine.program import BLOCKED, COMPLETE, REDUNDANT, Execution
+from mazurka.engine.program import (
+    BLOCKED,
+    NOBODY,
+    REDUNDANT,
+    Answer,
+    Program,
+    Request,
+)
 from mazurka.engine.result import Failure, MazurkaError, NamedStep, Schedule
-from mazurka.python.check import RUNNING
+from mazurka.python.check import Check
 from mazurka.python.failures import account_of, account_of_change, race_to_tell
 from mazurka.python.loops.rounds import found_circle, is_stuck, last_round, lets_go
+from mazurka.python.operations import PythonValues
 from mazurka.python.primitives.undivided import are_atomic
 from mazurka.python.runtime.race_detector import Race
-from mazurka.python.runtime.runtime import INTERRUPTED, NOTHING, Stuck
+from mazurka.python.runtime.runtime import INTERRUPTED, NOTHING, Runtime, Stuck
 from mazurka.python.runtime.thread import Thread
 from mazurka.python.source import place
 
@@ -34,71 +43,105 @@ ORDER_IS_OPEN = (
 )
 
 
-class PythonExecution(Execution):
-    """Runs a Python function on the runtime, and says how each run ended."""
+class PythonProgram(Program):
+    """Runs a Python function on the runtime of a check, and says how each run ended."""
 
     def __init__(
         self,
-        program: Callable[[], object],
-        independent_adds: bool,
-        max_events: int,
-        record_enabled: bool,
+        check: Check,
+        function: Callable[[], object],
+        independent_adds: bool = True,
+        max_events: int = 1000,
         watches_races: bool = False,
     ) -> None:
-        runtime = RUNNING.check.runtime
-        super().__init__()
-        runtime.prepare(program, independent_adds, max_events, record_enabled, watches_races)
-        self.events = runtime.events
+        super().__init__(PythonValues())
+        self.check = check
+        self.runtime: Runtime = check.runtime
+        self.runtime.prepare(function, independent_adds, max_events, watches_races)
+        self.request = Request(self.events)  # the latest
         self.setup: Callable[[], object] | None = None  # called before each run
         self.reset: Callable[[], object] | None = None  # and after it
 
-    def run(self, keep: int, path: list[Event], sleep: list[Event]) -> None:
-        runtime = RUNNING.check.runtime
-        runtime.guide = self.guide
-        runtime.takes_conditions = self.takes_conditions
+    def run(self, request: Request) -> Answer:
+        self.request = request
+        self.events = request.events
         if self.setup is not None:
             self.setup()
         try:
-            runtime.run(keep, path, sleep)
+            self.runtime.run(request)
         finally:
             if self.reset is not None:
                 self.reset()
-        self.conclude()
+        self.answer = self.conclude()
+        return self.answer
+
+    def repeat(self) -> None:
+        """Run the latest execution once more."""
+        request = self.request
+        path, sleep = request.path, request.sleep
+        request.path = request.sleep = NO_EVENTS
+        try:
+            self.run(request)
+        finally:
+            request.path = path
+            request.sleep = sleep
 
     def follow(self, schedule: Schedule) -> None:
         """Run the steps of a schedule, which names threads and objects as people do."""
-        runtime = RUNNING.check.runtime
-        self.run(0, self.path_of(schedule.steps), [])
+        if self.runtime.memory is not None:
+            for _ in range(2):  # so that it is known what is there before an execution
+                self.run(Request([]))
+        self.runtime.refreshing = True  # the schedule has the names that things had in its run
+        try:
+            self.follow_steps(schedule)
+        finally:
+            self.runtime.refreshing = False
+
+    def follow_steps(self, schedule: Schedule) -> None:
+        request = Request([])
+        request.path = self.path_of(schedule.steps)
+        request.orders_writes = schedule.options.get("equivalence") != "reads-from"
+        self.run(request)
+        runtime = self.runtime
         divergence = runtime.divergence
         if divergence is not None:
             name = runtime.threads[divergence.thread].name
             why = divergence.why or f"thread {name} is not there in step {runtime.position + 1}"
             raise MazurkaError(f"the program has changed since the schedule was recorded: {why}")
 
-    def conclude(self) -> None:
+    # How a run ended
+
+    def conclude(self) -> Answer:
         """Say how the run ended."""
-        check = RUNNING.check
-        runtime = check.runtime
+        runtime = self.runtime
         if runtime.stopped == INTERRUPTED and not isinstance(runtime.interrupt, Stuck):
             assert runtime.interrupt is not None
             raise runtime.interrupt
-        self.waiting = []
-        self.sleeping = []
-        self.polled = []
-        self.status = COMPLETE
-        self.doubt = ""
-        self.bound = ""
-        self.race = race_in_words(race_to_tell())
+        answer = Answer()
+        answer.race = race_in_words(runtime, race_to_tell())
         if runtime.stopped != NOTHING:
-            self.status = BLOCKED
-            self.failed = True
-            return
+            answer.status = BLOCKED
+            answer.failed = True
+            return answer
         if runtime.out_of_rounds:
-            self.bound = f"unroll={check.settings.unroll}"
+            answer.bound = f"unroll={self.check.settings.unroll}"
+        answer.failed = runtime.first_failed is not None
+        if not all_finished(runtime):
+            self.look_at_threads(answer)
+        if answer.race is not None or (found_circle() is not None and answer.status != REDUNDANT):
+            answer.failed = True
+        if runtime.blocks and answer.status != REDUNDANT:
+            self.look_at_blocks(answer)
+        return answer
+
+    def look_at_threads(self, answer: Answer) -> None:
+        """Who has not finished, and why."""
+        runtime = self.runtime
         assumed = False
-        asleep = False
         stuck = False
         spinning: list[Thread] = []
+        waiting: list[Event] = []
+        sleeping: list[Event] = []
         for thread in runtime.live:
             if thread.finished:
                 continue
@@ -109,53 +152,49 @@ class PythonExecution(Execution):
                 assumed = assumed or thread.spin is None
                 stuck = stuck or not thread.daemon
             elif runtime.enabled(thread):
-                asleep = True
-                self.sleeping.append(operation_before(thread))
+                sleeping.append(operation_before(runtime, thread))
             else:
-                self.waiting.append(operation_before(thread))
+                waiting.append(operation_before(runtime, thread))
                 stuck = stuck or not thread.daemon
         for thread in spinning:
-            self.polled += [event.location for event in last_round(thread) if event.location >= 0]
+            answer.polled += [event.location for event in last_round(thread) if event.location >= 0]
         if spinning and not assumed:
-            waiting = [runtime.threads[event.thread] for event in self.waiting]
-            assumed = any(lets_go(spinning, thread) for thread in waiting)
-        self.failed = runtime.first_failed is not None
-        if asleep:
-            self.status = REDUNDANT
-            self.race = None  # another execution has it, too
+            threads = [runtime.threads[event.thread] for event in waiting]
+            assumed = any(lets_go(spinning, thread) for thread in threads)
+        answer.waiting = waiting
+        answer.sleeping = sleeping
+        if sleeping:
+            answer.status = REDUNDANT
+            answer.race = None  # another execution has it, too
         elif assumed:
-            self.status = BLOCKED
+            answer.status = BLOCKED
         elif stuck:
-            self.status = BLOCKED
-            self.failed = True
-        if self.race is not None or (found_circle() is not None and not asleep):
-            self.failed = True
-        if runtime.blocks and not asleep:
-            self.look_at_blocks()
+            answer.status = BLOCKED
+            answer.failed = True
 
-    def look_at_blocks(self) -> None:
+    def look_at_blocks(self, answer: Answer) -> None:
         """Leave the run out unless its atomic blocks are undivided."""
-        check = RUNNING.check
-        runtime = check.runtime
-        if check.settings.reads_from:
+        if not self.request.orders_writes:
             raise MazurkaError(ORDER_IS_OPEN)
-        if not are_atomic(runtime.blocks, self.events):
-            self.status = BLOCKED
-            self.failed = False
-            self.race = None
-            if any(block.waited for block in runtime.blocks):
-                self.doubt = WAITED
+        blocks = self.runtime.blocks
+        if not are_atomic(blocks, self.events):
+            answer.status = BLOCKED
+            answer.failed = False
+            answer.race = None
+            if any(block.waited for block in blocks):
+                answer.doubt = WAITED
 
     def failure(self) -> Failure:
         """What went wrong. The run is repeated first: the names of objects are those of the run in
         which they were first met, and this may be another one; and the lines of a data race are
         not known yet."""
-        runtime = RUNNING.check.runtime
-        if self.race is not None or (runtime.stopped == NOTHING and self.status != REDUNDANT):
+        runtime = self.runtime
+        answer = self.answer
+        if answer.race is not None or (runtime.stopped == NOTHING and answer.status != REDUNDANT):
             runtime.refreshing = True
             first = self.ending()
             try:
-                self.run(len(self.events), [], [])
+                self.repeat()
             finally:
                 runtime.refreshing = False
             second = self.ending()
@@ -164,14 +203,14 @@ class PythonExecution(Execution):
         return account_of(self)
 
     def ending(self) -> str:
-        runtime = RUNNING.check.runtime
-        if self.race is not None:
+        runtime = self.runtime
+        if self.answer.race is not None:
             return "a data race"
         failed = runtime.first_failed
         if failed is not None and failed.exception is not None:
             return f"{type(failed.exception).__name__} in thread {failed.name}"
-        if self.status == BLOCKED:
-            threads = [runtime.threads[event.thread].name for event in self.waiting]
+        if self.answer.status == BLOCKED:
+            threads = [runtime.threads[event.thread].name for event in self.answer.waiting]
             return "blocked" + "".join([f", thread {name} waiting" for name in threads])
         if runtime.stopped != NOTHING:
             return "broken off"
@@ -181,10 +220,30 @@ class PythonExecution(Execution):
         return account_of_change(self, first, second)
 
     def outcome(self) -> object:
-        return RUNNING.check.runtime.threads[0].result
+        return self.runtime.threads[0].result
+
+    # What threads stand before
+
+    def standing(self, thread: int) -> Event:
+        return self.runtime.standing(self.runtime.threads[thread])
+
+    def footprint(self, thread: int) -> Footprint:
+        return self.runtime.footprint_of(self.runtime.threads[thread])
+
+    def unfinished(self) -> dict[int, int]:
+        return {
+            thread.id: thread.choice if thread.kind == JOIN else NOBODY
+            for thread in self.runtime.live
+            if not (thread.finished or thread.gave_up)
+        }
+
+    def excludes(self, events: list[Event], choice: Event) -> bool:
+        return not isinstance(choice.first, int) and self.runtime.excludes(events, choice)
+
+    # Names that hold in every process
 
     def steps_of(self, events: list[Event]) -> list[NamedStep]:
-        runtime = RUNNING.check.runtime
+        runtime = self.runtime
         return [
             (
                 runtime.threads[event.thread].name,
@@ -196,48 +255,45 @@ class PythonExecution(Execution):
 
     def path_of(self, steps: Sequence[NamedStep]) -> list[Event]:
         threads = {name for name, _, _ in steps}
-        ids = {name: RUNNING.check.runtime.thread_called(name) for name in sorted(threads)}
+        ids = {name: self.runtime.thread_called(name) for name in sorted(threads)}
         path = []
         for name, operation, choice in steps:
-            step = Event(ids[name], UNKNOWN, -1, NONE, operation, None)
+            step = Event(ids[name], UNKNOWN, -1, NONE, operation or None, None)
             step.choice = choice
             path.append(step)
         return path
 
-    def standing(self, thread: int) -> Event:
-        runtime = RUNNING.check.runtime
-        return runtime.standing(runtime.threads[thread])
-
-    def unfinished(self) -> dict[int, int]:
-        return {
-            thread.id: thread.choice if thread.kind == JOIN else -1
-            for thread in RUNNING.check.runtime.live
-            if not (thread.finished or thread.gave_up)
-        }
-
-    def excludes(self, events: list[Event], condition: Event) -> bool:
-        return RUNNING.check.runtime.excludes(events, condition)
+    def thread_name(self, thread: int) -> str:
+        return self.runtime.threads[thread].name
 
     def precedes(self, thread: int, other: int) -> bool:
-        return RUNNING.check.runtime.precedes(thread, other)
-
-    def bring_together(self, thread: int, other: int) -> None:
-        runtime = RUNNING.check.runtime
-        one = runtime.threads[thread]
-        another = runtime.threads[other]
-        if one is another:  # a data choice
-            return
-        if one.partner is None:
-            one.partner = another
-        if another.partner is None:
-            another.partner = one
+        return self.runtime.precedes(thread, other)
 
     def stable_names(self, event: Event) -> tuple[str, str]:
-        runtime = RUNNING.check.runtime
-        return runtime.threads[event.thread].name, runtime.place_name(event)
+        return self.runtime.threads[event.thread].name, self.runtime.place_name(event)
 
     def part_name(self, event: Event) -> str:
-        return RUNNING.check.runtime.part_name(event)
+        return self.runtime.part_name(event)
+
+    # What decides which operations wait
+
+    def learnt(self) -> dict[str, list[str]]:
+        return learnt_in(self.check)
+
+    def learn(self, learnt: dict[str, list[str]]) -> None:
+        self.check.settings.clock_readers.update(learnt.get("clocks", ()))
+        self.check.objects.changed.update(learnt.get("changing", ()))
+
+
+def learnt_in(check: Check) -> dict[str, list[str]]:
+    return {
+        "clocks": sorted(check.settings.clock_readers),
+        "changing": sorted(check.objects.changed),
+    }
+
+
+def all_finished(runtime: Runtime) -> bool:
+    return all(thread.finished for thread in runtime.live)
 
 
 def plain(outcome: object) -> str:
@@ -249,22 +305,22 @@ def plain(outcome: object) -> str:
     return f"an object ({type(outcome).__name__})"
 
 
-def race_in_words(race: Race | None) -> str | None:
+def race_in_words(runtime: Runtime, race: Race | None) -> str | None:
     """A data race in words that are the same for all races of the same lines."""
     if race is None:
         return None
     places = [place(access.code, access.instruction) for access in (race.first, race.second)]
     lines = sorted([f"{file}:{line}" for file, line in places])
-    return f"{RUNNING.check.runtime.locations[race.location].label}, {lines[0]} and {lines[1]}"
+    return f"{runtime.locations[race.location].label}, {lines[0]} and {lines[1]}"
 
 
-def operation_before(thread: Thread) -> Event:
+def operation_before(runtime: Runtime, thread: Thread) -> Event:
     """The operation that a thread stands before, as the event that it may become."""
     kind = thread.kind
     mode = mode_when_enabled(kind) if may_block(kind) else NONE
     event = Event(thread.id, kind, thread.cell.location, mode, thread.first, thread.second)
     if kind == AWAIT_PART:
-        _, event.structure, event.part = RUNNING.check.runtime.footprint_of(thread)
+        _, event.structure, event.part = runtime.footprint_of(thread)
     if kind == JOIN:
         event.choice = thread.choice
     return event

@@ -10,7 +10,7 @@ from benchmarks.paper import PaperRow, rows
 from benchmarks.registry import parse
 from mazurka import Atomic, MazurkaError, choose, explore, spawn, symbolic_int
 from mazurka.engine.event import dependent
-from mazurka.engine.program import Execution
+from mazurka.engine.program import Program as EngineProgram
 from mazurka.engine.result import Result
 from mazurka.engine.search import ALL_OF_THEM, DEFAULT_K, Search
 from mazurka.explore.qpor.exploration import Qpor
@@ -24,7 +24,7 @@ from mazurka.explore.qpor.unfolding import (
     is_on_path,
     rival,
 )
-from mazurka.python.program import PythonExecution
+from mazurka.python.program import PythonProgram
 from tests.explore.test_oracle import COUNTER_EXAMPLES
 from tests.oracles.checks import check_by_hand, check_of_objects
 from tests.oracles.interleavings import Program, as_function
@@ -160,14 +160,14 @@ STRUCTURES: dict[str, Program] = {
 def test_causality_and_conflict_are_what_their_definitions_say(name: str) -> None:
     pairs = 0
 
-    def observe(execution: Execution) -> None:
+    def observe(program: EngineProgram) -> None:
         nonlocal pairs
         if search.counted < 30:
             pairs += check_structure(qpor.unfolding)
 
-    with check_of_objects():
-        execution = PythonExecution(as_function(STRUCTURES[name]), True, 1000, False)
-        search = Search(execution, Result(), False, None, None, None, observe)
+    with check_of_objects() as check:
+        front_end = PythonProgram(check, as_function(STRUCTURES[name]))
+        search = Search(front_end, Result(), False, None, None, None, observe)
         qpor = Qpor(search)
         assert qpor.explore()
     assert pairs or name == "who waits"
@@ -184,9 +184,9 @@ def test_causality_and_conflict_are_what_their_definitions_say(name: str) -> Non
 
 def most_events(name: str) -> tuple[int, int]:
     """The most events that are known at a time, and how many there are in all."""
-    with check_by_hand():
-        execution = PythonExecution(parse(name).program(), True, 1000, False)
-        search = Search(execution, Result(), False, None, None, None)
+    with check_by_hand() as check:
+        front_end = PythonProgram(check, parse(name).program())
+        search = Search(front_end, Result(), False, None, None, None)
         qpor = Qpor(search)
         assert qpor.explore()
     return qpor.unfolding.most, qpor.unfolding.created

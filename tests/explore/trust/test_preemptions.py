@@ -11,12 +11,13 @@ import mazurka
 from benchmarks.bounds import explore_within
 from benchmarks.paper import PaperRow, rows
 from mazurka import Atomic, Lock, Semaphore, spawn
-from mazurka.engine.program import BLOCKED, COMPLETE, Execution
+from mazurka.engine.program import BLOCKED, COMPLETE
+from mazurka.engine.program import Program as EngineProgram
 from mazurka.engine.result import Result
 from mazurka.engine.search import Search
 from mazurka.explore.naive import NaiveSearch, Trace, trace_of
 from mazurka.explore.trust.visit import Trust
-from mazurka.python.program import PythonExecution
+from mazurka.python.program import PythonProgram
 from tests.explore.test_oracle import any_program, instruction, programs, value, variable
 from tests.oracles.checks import check_of_objects
 from tests.oracles.generated import PROGRAMS, generated
@@ -35,22 +36,22 @@ class Exploration:
         self.preemptions: dict[Trace, int] = {}
         self.complete: set[Trace] = set()
         self.result = Result()
-        with check_of_objects():
-            execution = PythonExecution(as_function(program), independent_adds, 1000, bound is None)
-            search = Search(execution, self.result, False, most, None, None, self.observe)
+        with check_of_objects() as check:
+            front_end = PythonProgram(check, as_function(program), independent_adds)
+            search = Search(front_end, self.result, False, most, None, None, self.observe)
             if bound is None:
                 self.finished = NaiveSearch(search).explore()
             else:
                 search.preemptions = bound
                 self.finished = Trust(search).explore()
 
-    def observe(self, execution: Execution) -> None:
-        if execution.status in (COMPLETE, BLOCKED):
-            trace = trace_of(execution)
+    def observe(self, program: EngineProgram) -> None:
+        if program.answer.status in (COMPLETE, BLOCKED):
+            trace = trace_of(program)
             self.traces[trace] += 1
-            preemptions = preemptions_in(execution.events)
+            preemptions = preemptions_in(program.events)
             self.preemptions[trace] = min(preemptions, self.preemptions.get(trace, preemptions))
-            if execution.status == COMPLETE:
+            if program.answer.status == COMPLETE:
                 self.complete.add(trace)
 
 

@@ -4,11 +4,11 @@ the others, in test_oracle.py, test_symbolic.py and test_benchmarks.py."""
 import pytest
 
 from mazurka import Atomic, spawn
-from mazurka.engine.program import Execution
+from mazurka.engine.program import Program as EngineProgram
 from mazurka.engine.result import Result
 from mazurka.engine.search import Search
 from mazurka.explore.trust.visit import Trust
-from mazurka.python.program import PythonExecution
+from mazurka.python.program import PythonProgram
 from tests.oracles.checks import check_by_hand
 from tests.oracles.interleavings import Exploration, Program
 
@@ -64,13 +64,13 @@ def test_selections_are_not_stored() -> None:
             spawn(x.load)
         spawn(x.store, 1)
 
-    def look(execution: Execution) -> None:
+    def look(program: EngineProgram) -> None:
         nonlocal most
         most = max(most, len(trust.revisits))
 
-    with check_by_hand():
-        execution = PythonExecution(program, True, 1000, False)
-        search = Search(execution, Result(), False, None, None, None, look)
+    with check_by_hand() as check:
+        front_end = PythonProgram(check, program)
+        search = Search(front_end, Result(), False, None, None, None, look)
         trust = Trust(search)
         assert trust.explore()
     assert search.result.complete == 2**readers

@@ -10,7 +10,7 @@ import pytest
 
 import mazurka
 from benchmarks.registry import parse
-from mazurka.engine.program import COMPLETE, Execution
+from mazurka.engine.program import COMPLETE, Answer
 from mazurka.engine.search import Search
 from mazurka.python.loops import rounds as loops
 
@@ -39,12 +39,11 @@ def test_complete_executions_are_those_without_pure_rounds(
     monkeypatch.setattr(loops, "look_for_circle", lambda thread, loop: None)
     count = Search.count
 
-    def count_pure_rounds(search: Search) -> bool:
-        execution: Execution = search.execution
-        if execution.status == COMPLETE and not pure_rounds:
-            without.append(len(execution.events))
+    def count_pure_rounds(search: Search, answer: Answer) -> bool:
+        if answer.status == COMPLETE and not pure_rounds:
+            without.append(len(search.program.events))
         pure_rounds.clear()
-        return count(search)
+        return count(search, answer)
 
     monkeypatch.setattr(Search, "count", count_pure_rounds)
     settings: dict[str, Any] = {"awaits": False, "independent_adds": False, "unroll": unroll}

@@ -5,33 +5,36 @@ import time
 from collections.abc import Callable, Iterable
 
 from mazurka.engine.result import MazurkaError, Result
+from mazurka.engine.task import Task
+
+Found = tuple[Result, bool, list[Task]]  # what was found, whether that is all, and what is left
 
 
 def search_with_bounds(
     bounds: Iterable[int],
     time_limit: float | None,
-    search_by: Callable[[str, int, float | None], tuple[Result, bool]],
-) -> tuple[Result, bool]:
+    search_by: Callable[[str, int, float | None], Found],
+) -> Found:
     """Search with one bound on preemptions after the other, until there is a failure or nothing is
     left out. If a limit ends that, the last bound that was searched to its end counts."""
     started = time.monotonic()
     time_left = time_limit
     done: Result | None = None
     for bound in bounds:
-        result, everything = search_by("trust", bound, time_left)
+        result, everything, left = search_by("trust", bound, time_left)
         if done is not None and not everything and not result.failures:
             done.bound += f"; with {bound}, it {result.reason}"
-            return done, True
+            return done, True, []
         if result.cut:
             preemptions = f"at most {bound} preemption{'' if bound == 1 else 's'}"
             result.bound = f"{result.bound}, {preemptions}" if result.bound else preemptions
         if result.failures or not everything or not result.cut:
-            return result, everything
+            return result, everything, left
         done = result
         if time_limit is not None:
             time_left = max(time_limit - (time.monotonic() - started), 0.001)
     assert done is not None
-    return done, True
+    return done, True, []
 
 
 def bounds_of(preemptions: int | str | None) -> Iterable[int] | None:

@@ -420,7 +420,8 @@ def chosen_of(ways: list[Way]) -> Way:
     way = ways[cast(int, runtime.perform(CHOOSE, NOWHERE, len(ways), names))]
     if way.task is not None:
         event = runtime.events[runtime.position - 1]
-        event.code, event.instruction = position_of(way.task)
+        code, instruction = position_of(way.task)
+        event.place = runtime.places.number(code, instruction)
     return way
 
 

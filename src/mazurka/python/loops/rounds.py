@@ -33,6 +33,7 @@ from mazurka.python.check import RUNNING
 from mazurka.python.loops.sleeping import are_counters, are_standard
 from mazurka.python.memory.containers import iterate
 from mazurka.python.memory.objects import ATOMS, MISSING, is_machinery, shape_of
+from mazurka.python.operations import View
 from mazurka.python.runtime.runtime import IN_A_CIRCLE
 from mazurka.python.runtime.thread import Thread
 from mazurka.python.source import callers_frame, variables_of
@@ -41,17 +42,10 @@ from mazurka.python.source import callers_frame, variables_of
 class Settings:
     """What is done about loops, and what was learnt in the searches of one check."""
 
-    def __init__(
-        self,
-        purity: bool = True,
-        awaits: bool = True,
-        unroll: int | None = None,
-        reads_from: bool = False,
-    ) -> None:
+    def __init__(self, purity: bool = True, awaits: bool = True, unroll: int | None = None) -> None:
         self.purity = purity
         self.awaits = awaits
         self.unroll = unroll or 0  # how many rounds a loop may have; 0: as many as it likes
-        self.reads_from = reads_from  # whether the order of writes that nobody reads is left open
         # Threads, by their names: those that were cut though time had passed for them, and those
         # that have looked at a clock.
         self.timeless: set[str] = set()
@@ -178,7 +172,7 @@ def is_endless(thread: Thread, loop: Loop) -> bool:
         is_cut(loop)
         and thread.changes == visit.changes
         and (not loop.counters or are_faint(loop, visit))
-        and RUNNING.check.runtime.watcher is None  # else it may look at what others change
+        and RUNNING.check.runtime.race_detector is None  # else it may look at what others change
         and time_does_not_matter(thread, visit)
     )
 
@@ -329,11 +323,11 @@ def can_be_undone(event: Event) -> bool:
     """Whether the same thread may put back what a step has changed. A loop that does so with
     anything but a lock is left to `unroll`, if there is a bound, as it is in the paper. If the
     order of writes is left open, it is not known whether another one came in between."""
-    settings = RUNNING.check.settings
     kind = event.kind
     if kind == ACQUIRE or kind == TRY_ACQUIRE or kind == RELEASE:
         return True
-    if settings.unroll or settings.reads_from or event.mode != WRITE:
+    check = RUNNING.check
+    if check.settings.unroll or not check.runtime.orders_writes or event.mode != WRITE:
         return False
     return STORE <= kind <= FETCH_ADD or replaces_item(event)
 
@@ -368,7 +362,7 @@ def is_undone(positions: list[int]) -> bool:
 
 def value_before(event: Event) -> object:
     """What a step has found in its location, or as its item."""
-    return event.view.value if event.kind >= FIRST_ON_PARTS else event.before
+    return cast(View, event.view).value if event.kind >= FIRST_ON_PARTS else event.before
 
 
 def value_after(event: Event) -> object:
@@ -535,7 +529,7 @@ def is_circle(thread: Thread, visit: Visit, loop: Loop) -> bool:
     latest = loop.visits[-1]
     if visit.changes != latest.changes or visit.clock != latest.clock:
         return False
-    if runtime.watcher is not None or not is_memory_the_same(visit.position):
+    if runtime.race_detector is not None or not is_memory_the_same(visit.position):
         return False
     return all(other is thread or goes_in_circle(other, visit.position) for other in runtime.live)
 
@@ -612,7 +606,7 @@ def are_alike(some: list[Event], others: list[Event]) -> bool:
 def found_the_same(one: Event, other: Event) -> bool:
     """Whether two steps of one kind did. (What they found of a whole container is not kept.)"""
     if one.kind in OF_PARTS:
-        some, others = one.view, other.view
+        some, others = cast(View, one.view), cast(View, other.view)
         return (
             some.length == others.length
             and some.present == others.present

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any, Final, cast
 
-from mazurka.engine import operation as core
 from mazurka.engine.operation import (
     ACQUIRE,
     AWAIT,
@@ -30,8 +29,6 @@ from mazurka.engine.operation import (
     SEMAPHORE_TRY_ACQUIRE,
     TIMED_WAIT,
     TRY_ACQUIRE,
-    PartAwaited,
-    View,
 )
 from mazurka.python.check import RUNNING
 from mazurka.python.loops.constants import constant_at, is_readable
@@ -47,6 +44,8 @@ from mazurka.python.loops.rounds import (
 )
 from mazurka.python.loops.sleeping import is_standard, is_standard_exception
 from mazurka.python.memory.objects import MISSING, WHOLE, Contents, plain_length
+from mazurka.python.operations import PartAwaited, View
+from mazurka.python.operations import same as equals
 from mazurka.python.primitives.sync import Event, Lock, Queue, QueueState
 from mazurka.python.runtime.standard_thread import Ended
 from mazurka.python.runtime.thread import Cell, Thread, Until
@@ -306,7 +305,7 @@ class Equal:
         self.expected = expected
 
     def __call__(self, found: object) -> bool:
-        return core.same(found, self.expected)
+        return equals(found, self.expected)
 
 
 class Calling:

@@ -50,7 +50,7 @@ MODELS: Final = (
 
 def are_steps() -> bool:
     """Whether accesses to ordinary objects are steps, which can wait."""
-    return RUNNING.check.runtime.watcher is None
+    return RUNNING.check.runtime.race_detector is None
 
 
 # Variables

@@ -144,7 +144,7 @@ def read(thing: object, name: str) -> None:
 
 def read_cell(cell: Cell) -> None:
     runtime = RUNNING.check.runtime
-    watcher = runtime.watcher
+    watcher = runtime.race_detector
     if watcher is not None:
         runtime.watch(watcher, cell, (READ, NONE, ALL))
     elif not runtime.repeats(LOAD, cell):
@@ -170,7 +170,7 @@ def write(thing: object, name: str, value: object) -> None:
 
 def write_cell(cell: Cell, value: object) -> None:
     runtime = RUNNING.check.runtime
-    watcher = runtime.watcher
+    watcher = runtime.race_detector
     if watcher is not None:
         runtime.watch(watcher, cell, (WRITE, NONE, ALL))
     elif runtime.repeats(STORE, cell):

@@ -21,10 +21,8 @@ from mazurka.engine.operation import (
     ITEM_READ,
     ITEM_SET,
     LENGTH,
-    NO_VIEW,
     READ_WHOLE,
     TAKE,
-    footprint,
 )
 from mazurka.python.check import RUNNING
 from mazurka.python.memory.attributes import read, write
@@ -40,6 +38,7 @@ from mazurka.python.memory.objects import (
     Contents,
     shape_of,
 )
+from mazurka.python.operations import NO_VIEW, footprint
 
 VIEWS: Final[dict[type, str]] = {  # and what gives them
     type(getattr(kind(), name)()): name
@@ -112,7 +111,7 @@ def note_taking(kind: type) -> None:
 
 def announce(kind: int, contents: Contents, item: int, key: object) -> None:
     runtime = RUNNING.check.runtime
-    watcher = runtime.watcher
+    watcher = runtime.race_detector
     if watcher is not None:
         depends = kind < READ_WHOLE or kind == TAKE
         view = contents.look(kind, item, key) if depends else NO_VIEW

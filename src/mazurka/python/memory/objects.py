@@ -25,8 +25,9 @@ from types import (
 )
 from typing import Any, Final, cast
 
-from mazurka.engine.operation import CHANGE_WHOLE, FIRST_ON_PARTS, LENGTH, NO_VIEW, WRITE, View
+from mazurka.engine.operation import CHANGE_WHOLE, FIRST_ON_PARTS, LENGTH, WRITE
 from mazurka.python.check import RUNNING
+from mazurka.python.operations import NO_VIEW, View
 from mazurka.python.runtime.names import where_now
 from mazurka.python.runtime.runtime import INTERRUPTED, Memory, Runtime
 from mazurka.python.runtime.thread import Cell, Identity, Location

@@ -5,7 +5,8 @@ from typing import cast
 
 from mazurka.engine.operation import LOAD, QUEUE_SHUTDOWN, QUEUE_TRY_PUT, WAIT
 from mazurka.python.check import RUNNING
-from mazurka.python.runtime.runtime import FAILED, SharedObject
+from mazurka.python.operations import FAILED
+from mazurka.python.runtime.runtime import SharedObject
 
 # A task that waits: its name, and the code object and instruction where it does.
 WaitingTask = tuple[str, object, int]

@@ -36,7 +36,8 @@ from mazurka.engine.operation import (
     WAIT,
 )
 from mazurka.python.check import RUNNING
-from mazurka.python.runtime.runtime import FAILED, SharedObject
+from mazurka.python.operations import FAILED
+from mazurka.python.runtime.runtime import SharedObject
 
 
 class Lock(SharedObject):

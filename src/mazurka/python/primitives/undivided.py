@@ -21,7 +21,7 @@ def enter_block() -> None:
     belongings = own()
     belongings.nesting += 1
     if belongings.nesting == 1:
-        if runtime.watcher is not None:
+        if runtime.race_detector is not None:
             check.order.acquire()
         thread = runtime.current
         assert thread is not None
@@ -39,7 +39,7 @@ def leave_block() -> None:
     if belongings.nesting == 0 and not runtime.cancelling:
         assert belongings.block is not None
         belongings.block.end = runtime.position
-        if runtime.watcher is not None:
+        if runtime.race_detector is not None:
             check.order.release()
 
 

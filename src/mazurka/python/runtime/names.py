@@ -22,8 +22,35 @@ def lineage_of(thread: Thread) -> list[int]:
     return thread.lineage
 
 
+class Places:
+    """Places in the source that steps were made at, by number: a code object, and the instruction
+    in it."""
+
+    def __init__(self) -> None:
+        self.places: list[tuple[object, int]] = []
+        self.numbers: dict[int, dict[int, int]] = {}  # by the id of the code, by instruction
+        self.latest: object = None  # the code that was asked for last, as it mostly is again,
+        self.of_latest: dict[int, int] = {}  # and the numbers in it
+
+    def number(self, code: object, instruction: int) -> int:
+        if code is not self.latest:
+            self.latest = code
+            self.of_latest = self.numbers.setdefault(id(code), {})
+        number = self.of_latest.get(instruction, -1)
+        if number < 0:
+            number = len(self.places)
+            self.places.append((code, instruction))  # which keeps the code, so that ids are unique
+            self.of_latest[instruction] = number
+        return number
+
+    def at(self, number: int) -> tuple[object, int]:
+        """The code object and instruction with a number; none if there is no place."""
+        return self.places[number] if number >= 0 else (None, 0)
+
+
 class Registry:
     def __init__(self) -> None:
+        self.places = Places()
         self.threads: list[Thread] = []
         self.ranked = False  # whether their ranks are known
         self.locations: list[Location] = []

@@ -6,6 +6,7 @@ known at the earlier steps that it depends on. Of each variable is kept who last
 has read it since. The first race of an execution is noted; what comes after it is not looked at.
 """
 
+from mazurka.engine.clock import joined
 from mazurka.engine.event import Event
 from mazurka.engine.operation import ADD, ALL, JOIN, NONE, NOTHING, READ, SPAWN, WRITE, Footprint
 from mazurka.python.runtime.names import where_now
@@ -247,12 +248,4 @@ def learnt(clock: Clock, thread: int, step: Step) -> Clock:
     other = step.thread
     if other == thread or (other < len(clock) and clock[other] >= step.number):
         return clock
-    known = step.clock
-    result = clock.copy()
-    while len(result) < len(known) or len(result) <= other:
-        result.append(0)
-    for each in range(len(known)):
-        if known[each] > result[each]:
-            result[each] = known[each]
-    result[other] = step.number
-    return result
+    return joined(clock, step.clock, other, step.number)

@@ -15,39 +15,30 @@ from greenlet import getcurrent, greenlet
 
 from mazurka.engine.event import NO_EVENTS, Event, dependent, footprint_of
 from mazurka.engine.operation import (
-    ACQUIRE,
-    ADD_TO,
     ANY,
-    AWAIT,
-    AWAIT_EXCHANGE,
-    AWAIT_PART,
     CHOOSE,
-    COMPARE_EXCHANGE,
-    EXCHANGE,
-    FETCH_ADD,
     FIRST_ON_PARTS,
-    FIRST_UPDATE,
     JOIN,
-    LOAD,
     NONE,
-    NOTIFY,
-    RELEASE,
-    SEMAPHORE_RELEASE,
     SPAWN,
-    STORE,
-    TIMED_WAIT,
-    TRY_ACQUIRE,
     UNKNOWN,
     VERBS,
-    WAIT,
     WRITE,
     Footprint,
     depends_on_value,
+    has_parts,
     may_block,
-    outcome,
 )
+from mazurka.engine.program import LEFTMOST, Request
 from mazurka.engine.result import MazurkaError
 from mazurka.python.check import RUNNING
+from mazurka.python.operations import (
+    Predicate,
+    access_mode,
+    apply,
+    apply_guarded,
+    is_guarded,
+)
 from mazurka.python.runtime.race_detector import RaceDetector
 from mazurka.python.runtime.scheduling import Turns, is_await
 from mazurka.python.runtime.thread import (
@@ -68,9 +59,6 @@ TOO_LONG: Final = 2
 INTERRUPTED: Final = 3
 POLLING: Final = 4
 IN_A_CIRCLE: Final = 5
-
-# What the try operations give when they do not succeed.
-FAILED: Final = object()
 
 # A cancelled thread that goes on all the same is left alone after so many operations.
 PATIENCE: Final = 1000
@@ -135,6 +123,7 @@ class Runtime(Turns):
         # What to call in place of a thread's function, if not that itself.
         self.in_place_of: Callable[..., Any] | None = None
         self.takes_conditions = True
+        self.orders_writes = True
         # Of symbolic values: whether a condition could not be true after other decisions, and an
         # example of inputs.
         self.excludes: Callable[[list[Event], Event], bool] = never
@@ -151,7 +140,7 @@ class Runtime(Turns):
         self.events: list[Event] = []
         self.path: list[Event] = NO_EVENTS
         self.memory: Memory | None = None  # if the program's own objects are seen
-        self.watcher: RaceDetector | None = None  # if accesses to these are no steps
+        self.race_detector: RaceDetector | None = None  # if accesses to these are no steps
         self.keep = 0
         self.path_end = 0
         self.position = 0
@@ -173,16 +162,13 @@ class Runtime(Turns):
         program: Callable[..., object],
         independent_adds: bool,
         max_events: int,
-        record_enabled: bool,
         watches_races: bool,
     ) -> None:
         """Get ready to explore a program: forget all names of the one before."""
         self.program = program
         self.independent_adds = independent_adds
         self.max_events = max_events
-        self.record_enabled = record_enabled
-        self.watcher = RaceDetector() if watches_races else None
-        self.starts_at_once = record_enabled or watches_races
+        self.race_detector = RaceDetector() if watches_races else None
         self.forget()
         if self.memory is not None:
             self.memory.forget()
@@ -209,16 +195,16 @@ class Runtime(Turns):
         self.recent = None
         self.first_failed = None
         self.divergence = None
-        self.guide = None
+        self.race_detector = None
         self.watcher = None
         if self.memory is not None:
             self.memory.forget()
 
     # One execution
 
-    def run(self, keep: int, path: list[Event], sleep: list[Event]) -> None:
-        """Run the program: repeat `keep` events, then the steps of `path`, then go on freely."""
-        self.begin(keep, path, sleep)
+    def run(self, request: Request) -> None:
+        """Run the program: repeat the events, then the steps of the path, then go on freely."""
+        self.begin(request)
         self.running = True
         self.start(self.threads[0])
         self.running = False
@@ -226,14 +212,18 @@ class Runtime(Turns):
         if self.misuse is not None:
             raise self.misuse
 
-    def begin(self, keep: int, path: list[Event], sleep: list[Event]) -> None:
+    def begin(self, request: Request) -> None:
         """Put everything back to the start of an execution."""
         self.at_begin()  # while what the one before has left still belongs to it
-        del self.events[keep:]
-        self.path = path
-        self.sleep = sleep
-        self.keep = keep
-        self.path_end = keep + len(path)
+        self.take_policy(request)
+        self.events = request.events
+        self.path = request.path
+        self.keep = len(self.events)
+        self.path_end = self.keep + len(self.path)
+        self.record_enabled = request.all_stand
+        self.starts_at_once = request.all_stand or self.race_detector is not None
+        self.takes_conditions = request.takes_conditions
+        self.orders_writes = request.orders_writes
         self.position = 0
         RUNNING.executions += 1
         self.epoch = RUNNING.executions
@@ -249,8 +239,8 @@ class Runtime(Turns):
             self.blocks = []
         if self.memory is not None:
             self.memory.begin()
-        if self.watcher is not None:
-            self.watcher.begin(self.refreshing)
+        if self.race_detector is not None:
+            self.race_detector.begin(self.refreshing)
         main = self.threads[0]
         self.live = [main]
         self.recent = main
@@ -397,8 +387,8 @@ class Runtime(Turns):
         self.position += 1
         thread.latest = self.position
         self.recent = thread
-        if self.watcher is not None:
-            self.watcher.stepped(event)
+        if self.race_detector is not None:
+            self.race_detector.stepped(event)
         return event
 
     def perform(self, kind: int, cell: Cell, first: object, second: object) -> object:
@@ -465,7 +455,7 @@ class Runtime(Turns):
             event = self.events[position]
             if event.kind != kind or event.location != cell.location:
                 self.diverge(event, thread, kind, cell.location, "")
-            if depends_on_value(kind) and event.mode != outcome(
+            if depends_on_value(kind) and event.mode != access_mode(
                 kind, cell.value, thread.first, thread.second
             ):
                 self.diverge(event, thread, kind, cell.location, "with another outcome")
@@ -481,8 +471,8 @@ class Runtime(Turns):
             event.first = thread.first
             event.second = thread.second
             self.position = position + 1
-            if self.watcher is not None:
-                self.watcher.stepped(event)
+            if self.race_detector is not None:
+                self.race_detector.stepped(event)
             result = self.apply(thread)
             event.after = cell.value
             return result
@@ -495,10 +485,8 @@ class Runtime(Turns):
             self.check_path(event, self.path[position - self.keep], thread)
         if self.sleep:
             self.sleep = [asleep for asleep in self.sleep if not dependent(asleep, event)]
-        if self.guide is not None:
-            self.guide.performed(event)
-        if self.watcher is not None:
-            self.watcher.stepped(event)
+        if self.race_detector is not None:
+            self.race_detector.stepped(event)
         result = self.apply(thread)
         event.after = cell.value
         return result
@@ -547,8 +535,7 @@ class Runtime(Turns):
                     return
                 code = frame.f_code
                 thread.users_code = code
-            event.code = code
-            event.instruction = frame.f_lasti
+            event.place = self.places.number(code, frame.f_lasti)
 
     def check_path(self, event: Event, expected: Event, thread: Thread) -> None:
         """A step of the path must be the operation that the search predicted."""
@@ -575,65 +562,24 @@ class Runtime(Turns):
     def apply(self, thread: Thread) -> object:
         """The effect of the operation on its location, and what it gives."""
         kind = thread.kind
-        cell = thread.cell
-        value = cell.value
-        first = thread.first
-        if kind == LOAD or kind == TIMED_WAIT:
-            return value
-        if kind == STORE or kind == NOTIFY:
-            cell.value = first
-            return None
-        if kind == ADD_TO and not isinstance(value, int):
-            raise TypeError(f"add works on integers, not on {value!r}: use fetch_add")
-        if kind == ADD_TO or kind == FETCH_ADD or kind == SEMAPHORE_RELEASE:
-            cell.value = value + first  # type: ignore[operator]
-            return value
-        if kind == EXCHANGE:
-            cell.value = first
-            return value
-        if kind == COMPARE_EXCHANGE:
-            found = value is first or value == first
-            if not found:
-                return False
-            cell.value = thread.second
-            return True
-        if kind == ACQUIRE or kind == TRY_ACQUIRE:
-            if value is not None:
-                return False
-            cell.value = thread.id
-            return True
-        if kind == RELEASE:
-            cell.value = None
-            return value is not None
         if kind == SPAWN:
-            function = cast(Callable[..., object], first)
+            function = cast(Callable[..., object], thread.first)
             return self.spawn(thread, function, cast(tuple[object, ...], thread.second))
         if kind == JOIN:
-            return cast(Thread, first).result
+            return cast(Thread, thread.first).result
         if kind == CHOOSE:
             return thread.choice
-        if kind >= FIRST_ON_PARTS:
+        if has_parts(kind):
             return None  # the thread itself goes on to do it
-        return self.apply_guarded(thread, kind, cell, value)
-
-    def apply_guarded(self, thread: Thread, kind: int, cell: Cell, value: object) -> object:
-        """The effect of an operation with a predicate over the value."""
-        if kind == AWAIT_PART:
-            return None  # the thread itself goes on to read
-        holds = self.test(cast(Callable[[object], object], thread.first), value)
-        if kind == AWAIT or kind == WAIT:
-            return value
-        if kind == AWAIT_EXCHANGE:
-            cell.value = thread.second
-            return value
-        assert kind >= FIRST_UPDATE
-        if not holds:
-            return FAILED
-        update = cast(Callable[[object], tuple[object, object]], thread.second)
-        cell.value, result = update(value)
+        cell = thread.cell
+        if is_guarded(kind):
+            holds = self.test(cast(Predicate, thread.first), cell.value)
+            result, cell.value = apply_guarded(kind, cell.value, holds, thread.second)
+        else:
+            result, cell.value = apply(kind, thread.id, cell.value, thread.first, thread.second)
         return result
 
-    def test(self, predicate: Callable[[object], object], value: object) -> object:
+    def test(self, predicate: Predicate, value: object) -> object:
         """Evaluate a predicate; it must not perform operations of its own."""
         thread = self.current
         self.current = None
@@ -665,7 +611,7 @@ class Runtime(Turns):
 
     def note_stored(self, value: object) -> None:
         """The step that was just made gives an item of a container this value."""
-        if self.watcher is None and self.current is not None:
+        if self.race_detector is None and self.current is not None:
             self.events[self.position - 1].after = value
 
     def note_change(self) -> None:
@@ -698,8 +644,8 @@ class Runtime(Turns):
         if thread is not self.recent or self.starts_at_once or is_await(thread.kind):
             return False
         if self.position >= self.path_end:
-            if self.guide is not None and self.guide.leftmost:
-                return self.leftmost(self.guide) is thread
+            if self.policy == LEFTMOST:
+                return self.leftmost() is thread
             return self.can_step(thread)
         return self.expected_step().thread == thread.id and self.enabled(thread)
 

@@ -18,12 +18,18 @@ from mazurka.engine.operation import (
     NONE,
     WRITE,
     Footprint,
-    PartAwaited,
-    footprint,
     may_block,
-    outcome,
 )
-from mazurka.engine.program import Guide
+from mazurka.engine.program import (
+    LEFTMOST,
+    NO_LOCATIONS,
+    NO_PARTNERS,
+    NOBODY,
+    PICKED,
+    Request,
+    Watcher,
+)
+from mazurka.python.operations import PartAwaited, access_mode, footprint
 from mazurka.python.runtime.names import Registry
 from mazurka.python.runtime.thread import Thread, none_known
 
@@ -38,24 +44,45 @@ class Turns(Registry):
         self.epoch = 0  # the number of the execution
         self.live: list[Thread] = []  # those of this execution, in the order of their spawns
         self.sleep: list[Event] = NO_EVENTS
-        self.guide: Guide | None = None
         self.independent_adds = True
+        # How the request of this execution says that the free part is to go.
+        self.policy = LEFTMOST
+        self.partners: list[int] = NO_PARTNERS
+        self.first = NOBODY
+        self.watcher: Watcher | None = None
+        self.watched: list[bool] = NO_LOCATIONS
+        self.watches_steps = False
         # Which outcomes (0: true, 1: false) a condition on symbolic values can have now.
         self.choices_at: Callable[[Any], list[int]] = none_known
 
+    def take_policy(self, request: Request) -> None:
+        """An execution begins that is to go as a request says."""
+        self.sleep = request.sleep
+        self.policy = request.policy
+        self.partners = request.partners
+        self.first = request.first
+        self.watcher = request.watcher
+        self.watched = request.watched
+        self.watches_steps = request.watches_steps
+
     def free_choice(self) -> Thread | None:
+        """Who makes the next step; None if nobody can."""
+        if self.watches_steps and self.is_ended():
+            return None
+        if self.policy == PICKED:
+            return self.picked()
+        if self.policy == LEFTMOST:
+            return self.leftmost_to_step()
+        return self.recent_or_other()
+
+    def recent_or_other(self) -> Thread | None:
         """The thread that stepped last as long as it can, then its partner, then the first of the
         others, by rank."""
-        if self.guide is not None:
-            if self.guide.picks:
-                return self.picked(self.guide)
-            if self.guide.leftmost:
-                return self.leftmost_to_step(self.guide)
         recent = self.recent
         if recent is not None and not is_await(recent.kind):
             if self.can_step(recent):
                 return recent
-            partner = recent.partner
+            partner = self.partner_of(recent)
             if (
                 partner is not None
                 and partner.epoch == self.epoch
@@ -76,43 +103,54 @@ class Turns(Registry):
                 best_rank = rank
         return best
 
-    def picked(self, guide: Guide) -> Thread | None:
-        """The thread that the guide picks."""
+    def is_ended(self) -> bool:
+        """Whether the watcher breaks the run off here."""
+        watcher = self.watcher
+        assert watcher is not None
+        running = self.current
+        self.current = None  # it may call the user's guards
+        ended = watcher.ends_run()
+        self.current = running
+        return ended
+
+    def picked(self) -> Thread | None:
+        """The thread that the watcher picks."""
+        watcher = self.watcher
+        assert watcher is not None
         able = [thread.id for thread in self.live if self.enabled(thread)]
         if not able:
             return None
         running = self.current
         self.current = None  # it may ask for footprints, which may call the user's guards
-        thread = self.threads[guide.pick(able)]
+        thread = self.threads[watcher.pick(able)]
         self.current = running
         if thread.kind == CHOOSE:
             choices = self.choices(thread)
-            thread.choice = choices[guide.choose(len(choices))]
+            thread.choice = choices[watcher.choose(len(choices))]
         return thread
 
-    def leftmost_to_step(self, guide: Guide) -> Thread | None:
-        if guide.may_stop:
-            running = self.current
-            self.current = None  # it may call the user's guards
-            stops = guide.stops()
-            self.current = running
-            if stops:
-                return None
-        thread = self.leftmost(guide)
-        guide.first = -1
+    def leftmost_to_step(self) -> Thread | None:
+        thread = self.leftmost()
+        self.first = NOBODY
         if thread is not None and thread.kind == CHOOSE:
             thread.choice = self.choices(thread)[0]
         return thread
 
-    def leftmost(self, guide: Guide) -> Thread | None:
+    def leftmost(self) -> Thread | None:
         """The enabled thread with the lowest number, unless another one is to come first."""
         best: Thread | None = None
         for thread in self.live:
-            if thread.id == guide.first and self.enabled(thread):
+            if thread.id == self.first and self.enabled(thread):
                 return thread
             if (best is None or thread.id < best.id) and self.enabled(thread):
                 best = thread
         return best
+
+    def partner_of(self, thread: Thread) -> Thread | None:
+        partners = self.partners
+        if thread.id >= len(partners) or partners[thread.id] == NOBODY:
+            return None
+        return self.threads[partners[thread.id]]
 
     def rank(self, thread: Thread) -> int:
         """Those with partners come late, and later if they would have to wait for their partner to
@@ -122,7 +160,7 @@ class Turns(Registry):
             return 3
         if thread.kind == AWAIT_EXCHANGE:
             return 4  # one that changes nothing goes first
-        partner = thread.partner
+        partner = self.partner_of(thread)
         if partner is None:
             return 0
         location = thread.cell.location
@@ -136,13 +174,14 @@ class Turns(Registry):
         if not self.enabled(thread):
             return False
         location = thread.cell.location
-        guide = self.guide
-        if guide is not None and guide.watching and location >= 0 and guide.watches(location):
+        if 0 <= location < len(self.watched) and self.watched[location]:
+            watcher = self.watcher
+            assert watcher is not None
             running = self.current
             self.current = None  # asking for the footprint may call the user's guards
-            footprint = self.footprint_of(thread)
+            asleep = watcher.keeps_asleep(thread.id, location)
             self.current = running
-            if guide.asleep(thread.id, location, footprint):
+            if asleep:
                 return False
         if thread.kind != CHOOSE:
             return not self.sleep or not self.asleep(thread, 0)
@@ -176,7 +215,7 @@ class Turns(Registry):
             return thread.cell.value is None
         running = self.current
         self.current = None  # the guard is the user's code, and must not perform operations
-        blocked = outcome(kind, thread.cell.value, thread.first, thread.second) == BLOCKED
+        blocked = access_mode(kind, thread.cell.value, thread.first, thread.second) == BLOCKED
         self.current = running
         return not blocked
 
@@ -204,7 +243,7 @@ class Turns(Registry):
         if kind >= FIRST_ON_PARTS:
             item = cast(int, thread.first)
             return footprint(kind, item, thread.cell.look(kind, item, thread.second))
-        mode = outcome(kind, thread.cell.value, thread.first, thread.second)
+        mode = access_mode(kind, thread.cell.value, thread.first, thread.second)
         if kind == AWAIT_PART:
             _, structure, part = cast(PartAwaited, thread.first).footprint(thread.cell.value)
             return mode, structure, part

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from contextvars import Context
 from typing import Any, Final
 
-from mazurka.engine.operation import NO_VIEW, NONE, View
+from mazurka.engine.operation import NONE
+from mazurka.python.operations import NO_VIEW, View
 
 
 class Identity:
@@ -89,7 +90,6 @@ class Thread:
         self.name = name  # which child of which: "0.2.1"
         self.lineage = [int(order) for order in name.split(".")]
         self.rank = 0  # by its lineage, among all; the registry says when it is known
-        self.partner: Thread | None = None  # one that had better run next to it
         self.child_ids: list[int] = []  # of the children ever seen, in order
         self.object_ids: list[int] = []  # the locations of the objects it ever made
         self.identities: list[Identity] = []  # of the ordinary objects it was the first to use
