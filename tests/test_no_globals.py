@@ -212,6 +212,24 @@ def test_a_check_is_dropped() -> None:
     assert [found for found in gc.get_objects() if type(found) is Check] == [RUNNING.idle]
 
 
+COUNTER = mazurka.Atomic(0)
+
+
+def test_an_object_made_outside_begins_anew_in_every_check() -> None:
+    """Whichever executions of the two checks use it."""
+
+    def always() -> object:
+        mazurka.choose([0, 1, 2])
+        return COUNTER.fetch_add(1)
+
+    def sometimes(chosen: int) -> object:
+        return COUNTER.fetch_add(1) if mazurka.choose([0, 1, 2]) == chosen else 0
+
+    for chosen in range(3):
+        assert set(mazurka.explore(always).outcomes) == {0}
+        assert set(mazurka.explore(lambda: sometimes(chosen)).outcomes) == {0}  # noqa: B023
+
+
 # What the source says
 
 

@@ -445,7 +445,7 @@ def undecorated(program: Callable[[], object]) -> Callable[[], object]:
 
 def run_check(program: Callable[[], object], options: dict[str, Any]) -> Result:
     __tracebackhide__ = True
-    runner = RUNNING.runners[-1] if RUNNING.runners else Runner()
+    runner: Runner = RUNNING.runners[-1] if RUNNING.runners else Runner()
     try:
         result = explore(program, **{**runner.defaults, **options, **runner.overrides})
     except MazurkaError as error:

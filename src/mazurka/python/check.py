@@ -7,7 +7,6 @@ they find what they need in `RUNNING.check`. Everything else is given what it ne
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:  # the parts import this module: here their types are only named
-    from mazurka.api import Runner
     from mazurka.python.library.running_loops import Loops
     from mazurka.python.library.steering import Models
     from mazurka.python.loops.rounds import Settings
@@ -59,7 +58,8 @@ class Running:
     def __init__(self) -> None:
         self.executions = 0  # so many have begun
         self.made_outside = 0  # so many objects were made outside executions
-        self.runners: list[Runner] = []  # the last one counts: a test runner may be under test
+        # Whoever runs checks (see api.py). The last one counts: a test runner may be under test.
+        self.runners: list[Any] = []
         # What does not let itself be unwound: collecting it would resume its endless clean-up.
         self.abandoned: list[Any] = []
 

@@ -24,9 +24,10 @@ from mazurka.python.runtime.runtime import Runtime
 def new_check(settings: Settings | None = None) -> Iterator[Check]:
     """While the body runs, so does a new check."""
     refuse_second_check()
-    check = RUNNING.check = put_together(settings or Settings())
-    check.order = RLock("atomic")  # as if the user had made it, before all executions
+    check = put_together(settings or Settings())
     try:
+        RUNNING.check = check
+        check.order = RLock("atomic")  # as if the user had made it, before all executions
         yield check
     finally:
         RUNNING.check = RUNNING.idle

@@ -2,6 +2,8 @@
 
 import asyncio
 import contextvars
+import gc
+import sys
 import threading
 import time
 import warnings
@@ -611,6 +613,15 @@ def test_what_is_not_modelled() -> None:
         explore(connect)
     with pytest.raises(mazurka.MazurkaError, match="SelectorEventLoop"):
         explore(lambda: asyncio.SelectorEventLoop())
+
+
+def test_a_refused_loop_is_collected_without_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    ignored: list[str] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda found: ignored.append(str(found.exc_value)))
+    with pytest.raises(mazurka.MazurkaError):
+        explore(lambda: asyncio.SelectorEventLoop())
+    gc.collect()
+    assert not ignored
 
 
 def test_cut_executions_leave_nothing() -> None:

@@ -77,6 +77,7 @@ def set_event_loop_policy(policy: Any) -> None:
 @functools.wraps(original_loop_init)
 def initialise_selector_loop(self: Any, *arguments: Any, **options: Any) -> None:
     if in_execution():
+        self._closed = True  # asyncio looks at it when the loop is collected
         raise RUNNING.check.runtime.misused(
             f"the program makes a {type(self).__name__}: it can only be explored with the event "
             "loop that asyncio.run or asyncio.new_event_loop gives"

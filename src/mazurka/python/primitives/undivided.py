@@ -22,7 +22,7 @@ def enter_block() -> None:
     belongings.nesting += 1
     if belongings.nesting == 1:
         if runtime.race_detector is not None:
-            check.order.acquire()
+            check.order.acquire()  # a block must be a step to have an order among others
         thread = runtime.current
         assert thread is not None
         belongings.block = Block(thread.id, runtime.position)

@@ -204,8 +204,6 @@ def path_condition() -> PathCondition:
 def decide(condition: Condition) -> bool:
     """The truth of a condition, which the execution depends on from now on."""
     runtime = RUNNING.check.runtime
-    path = path_condition()
-    path.begin()
     if condition.is_always_so or condition.is_never_so:
         return condition.is_always_so
     thread = runtime.current
@@ -216,6 +214,8 @@ def decide(condition: Condition) -> bool:
         )
         raise MazurkaError(message) if runtime.hub is None else runtime.misused(message)
     refuse_others()
+    path = path_condition()
+    path.begin()
     thread.alternatives = 0  # those that are possible
     choice: Any = runtime.perform(CHOOSE, NOWHERE, condition, None)
     path.add(condition.sides[choice])

@@ -245,7 +245,7 @@ class SymbolicInt(SymbolicNumber):
         for minimum in (True, False):
             optimizer = z3.Optimize()
             for variable in get_vars(self.expression):
-                optimizer.add(*path_condition().bounds[str(variable)])
+                optimizer.add(*path_condition().bounds.get(str(variable), ()))
             goal = (optimizer.minimize if minimum else optimizer.maximize)(self.expression)
             if optimizer.check() != z3.sat or not z3.is_int_value(goal.value()):
                 raise runtime.misused(too_many(self))
