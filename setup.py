@@ -16,7 +16,7 @@ COMPILED = {
     "engine": "clock event operation order program races result search values",
     "explore": "naive optimal pop sampling source",
     "explore/qpor": "exploration unfolding",
-    "explore/trust": "causality preemptions reads_from visit",
+    "explore/trust": "causality graph preemptions reads_from revisits visit",
     "python": "check failures operations program source",
     "python/loops": "constants rounds sleeping waiting waiting_hooks",
     "python/memory": "attributes cached_functions calls containers matching objects",

@@ -14,17 +14,9 @@ from mazurka.engine.program import Answer
 from mazurka.engine.search import Search
 from mazurka.engine.values import Values
 from mazurka.explore.trust.causality import Causality, Linearisation, changes, observes, source_of
-from mazurka.explore.trust.visit import (
-    NO_CLAIMS,
-    Graph,
-    Revisit,
-    Trust,
-    comes_before,
-    inner_claims_hold,
-    is_same,
-    kept_by,
-    kept_part,
-)
+from mazurka.explore.trust.graph import NO_CLAIMS, Graph, comes_before, is_same
+from mazurka.explore.trust.revisits import Revisit, inner_claims_hold, kept_by, kept_part
+from mazurka.explore.trust.visit import Trust
 
 
 class NewSource(Revisit):

@@ -12,77 +12,34 @@ A graph is kept as a sequence in which each event comes after its causal prefix.
 running the program along that sequence; what the run then goes on with is added maximally.
 """
 
-from typing import Final
-
-from mazurka.engine.clock import join
-from mazurka.engine.event import NO_EVENTS, Event, conflicts, copy_of
-from mazurka.engine.operation import (
-    ADD,
-    ALL,
-    AWAIT_PART,
-    BLOCKED,
-    CHOOSE,
-    READ,
-    UNKNOWN,
-    WRITE,
-    has_parts,
-    is_steady,
-)
-from mazurka.engine.order import HappensBefore, happens_before, include, knows
+from mazurka.engine.event import NO_EVENTS, Event, copy_of
+from mazurka.engine.operation import ADD, ALL, BLOCKED, CHOOSE, READ, UNKNOWN, WRITE, is_steady
+from mazurka.engine.order import HappensBefore, include, knows
 from mazurka.engine.program import COMPLETE, CUT, LEFTMOST, NOBODY, REDUNDANT, Answer
-from mazurka.engine.races import changes_for, chosen_otherwise, is_enabled, without_change
+from mazurka.engine.races import chosen_otherwise
 from mazurka.engine.search import Explorer, Search
 from mazurka.engine.task import Task
-from mazurka.engine.values import Values
+from mazurka.explore.trust.graph import (
+    NO_CLAIMS,
+    Claim,
+    Graph,
+    accesses_before,
+    all_hold,
+    comes_before,
+    common_prefix,
+    depends,
+    is_default,
+)
 from mazurka.explore.trust.preemptions import Bound
-
-
-class Claim:
-    """An operation that was revisited, until the adds that revisited it had disabled it."""
-
-    def __init__(self, operation: Event, added: int, awaited: list[Event]) -> None:
-        self.operation = operation
-        self.added = added  # when it was
-        self.awaited = awaited
-
-
-NO_CLAIMS: Final[list[Claim]] = []
-
-
-class Graph:
-    """An execution graph, as a sequence of its events."""
-
-    def __init__(
-        self, events: list[Event], added: list[int], settled: list[bool], claims: list[Claim]
-    ) -> None:
-        self.events = events
-        self.added = added  # the addition order: when each event was
-        self.settled = settled  # whether a revisit rests on it: then it is never deleted
-        self.claims = claims
-        self.undeletable: list[int] = []  # where events are that are settled, or not maximal
-        self.revisited: Event | None = None  # what is to come next, or at least its thread,
-        self.revisited_added = 0  # and its place in the addition order
-        self.renewed = -1  # the position of a revisited event that is there, and may revisit others
-
-
-class Revisit:
-    """An event that is new, or did not come about as it is blocked, and one that it may revisit. Or
-    it is a choice with another value, and revisits nothing.
-
-    There may be accesses that the event depends on and the revisited one does not: any selection of
-    those candidates can be in its prefix, with all that happens before them.
-    """
-
-    def __init__(self, graph: Graph, end: int, event: Event, revisited: Event | None) -> None:
-        self.graph = graph
-        self.end = end  # the graph had so many events before this one
-        self.event = event
-        self.revisited = revisited
-        self.past: list[int] = []  # a clock: what happens before the event in any case
-        self.accesses: list[Event] = []  # of their location, before the event
-        self.candidates: list[Event] = []
-        self.selected: list[bool] = []
-        self.moved: Event | None = None  # the event as it then is, if that is always the same
+from mazurka.explore.trust.revisits import (
+    Revisit,
+    inner_claims_hold,
+    is_last,
+    kept_by,
+    kept_part,
+    moved_to,
+    select_less,
+)
 
 
 class Trust(Explorer):
@@ -460,206 +417,3 @@ def add_revisited(graph: Graph, length: int, revisited: Event) -> None:
     elif events[length - 1].mode == ADD:
         awaited = accesses_before(revisited, None, added, events[:length], graph.added)
         graph.claims = [*graph.claims, Claim(revisited, added, awaited)]
-
-
-# What a revisit makes of events
-
-
-def kept_by(revisit: Revisit, revisited: Event) -> list[int]:
-    """A clock: what a revisit keeps of the events that were added after the revisited one."""
-    kept = revisit.past.copy()
-    join(kept, revisited.clock)
-    for place in range(len(revisit.selected)):
-        if revisit.selected[place]:
-            include(kept, revisit.candidates[place])
-    return kept
-
-
-def kept_part(revisit: Revisit, revisited: Event, kept: list[int]) -> Graph:
-    """What a revisit leaves of its graph."""
-    graph = revisit.graph
-    added = graph.added[revisited.position]
-    part = Graph([], [], [], [claim for claim in graph.claims if claim.added < added])
-    for position in range(revisit.end):
-        event = graph.events[position]
-        if graph.added[position] < added or knows(kept, event):
-            part.events.append(event)
-            part.added.append(graph.added[position])
-            part.settled.append(graph.settled[position] or graph.added[position] > added)
-    return part
-
-
-def is_last(revisit: Revisit, revisited: Event, moved: Event, kept: list[int]) -> bool:
-    """Whether the event, after what is kept, is the one to revisit: the selected accesses are in
-    its prefix, and of all that revisited that event it comes last in the canonical order."""
-    graph = revisit.graph
-    added = graph.added[revisited.position]
-    moved.position = revisit.end
-    moved.clock = revisit.past.copy()
-    awaited: list[Event] = []
-    for access in revisit.accesses:
-        if graph.added[access.position] < added or knows(kept, access):
-            if depends(moved, access):
-                include(moved.clock, access)
-            if graph.added[access.position] > added and depends(access, revisited):
-                awaited.append(access)
-    for place in range(len(revisit.selected)):
-        if revisit.selected[place] and not knows(moved.clock, revisit.candidates[place]):
-            return False
-    return not awaited or in_canonical_order([*awaited, moved])[-1] is moved
-
-
-def select_less(revisit: Revisit) -> bool:
-    """Go on to the next selection, in which nothing is left out that happens before something
-    selected; False after the last one."""
-    selected = revisit.selected
-    candidates = revisit.candidates
-    place = len(selected) - 1
-    while place >= 0 and not selected[place]:
-        place -= 1
-    if place < 0:
-        return False
-    selected[place] = False
-    for later in range(place + 1, len(selected)):
-        selected[later] = True
-        for earlier in range(later):
-            if not selected[earlier] and comes_before(candidates[earlier], candidates[later]):
-                selected[later] = False
-    return True
-
-
-def moved_to(values: Values, revisit: Revisit, revisited: Event, kept: list[int]) -> Event | None:
-    """The event as it is after what is kept; None if it is blocked there.
-
-    What it finds is what the first of the deleted changes has found: all kept ones on the same part
-    happen before that, but for adds beside an add.
-    """
-    event = revisit.event
-    added = revisit.graph.added
-    moved = copy_of(event)
-    deleted: list[Event] = []
-    adds: list[Event] = []
-    for access in revisit.accesses:
-        is_kept = knows(kept, access) or added[access.position] < added[revisited.position]
-        if access.mode != READ and not is_kept:
-            deleted.append(access)
-        elif access.mode == ADD and deleted:
-            adds.append(access)
-    if not deleted:
-        return None if event.mode == BLOCKED else moved
-    if event.kind == AWAIT_PART:
-        return part_awaited(values, moved, event.mode != BLOCKED, deleted)
-    if has_parts(event.kind):
-        changes = deleted[::-1]
-        moved.mode, moved.structure, moved.part = values.footprint_without(event, changes)
-    elif not is_steady(event.kind):
-        moved.mode = values.mode(event, values.plus(deleted[0].before, adds))
-        if moved.mode == BLOCKED:
-            return None
-    return moved
-
-
-def part_awaited(values: Values, event: Event, enabled: bool, deleted: list[Event]) -> Event | None:
-    """A read of a container without some changes, if it need not wait there."""
-    event.mode = READ
-    for change in reversed(deleted):
-        if changes_for(change, event):
-            enabled = is_enabled(values, event, change.before)
-            event = without_change(values, event, change)
-    return event if enabled else None
-
-
-# Operations that adds have disabled
-
-
-def all_hold(claims: list[Claim], events: list[Event], added: list[int]) -> bool:
-    """Whether each operation was revisited first by what it awaits first: if others have come
-    before that since, another graph was to lead here."""
-    for claim in claims:
-        operation = claim.operation
-        own = None
-        for event in events:
-            if event.thread == operation.thread and event.index == operation.index:
-                own = event
-        awaited = accesses_before(operation, own, claim.added, events, added)
-        for place in range(len(claim.awaited)):
-            if not is_same(awaited[place], claim.awaited[place]):
-                return False
-    return True
-
-
-def inner_claims_hold(revisit: Revisit, revisited: Event, after: Graph) -> bool:
-    """Whether those claims still hold that a revisit ends."""
-    graph = revisit.graph
-    added = graph.added[revisited.position]
-    inner = [claim for claim in graph.claims if claim.added > added]
-    return all_hold(inner, after.events, after.added)
-
-
-def accesses_before(
-    operation: Event, own: Event | None, added: int, events: list[Event], all_added: list[int]
-) -> list[Event]:
-    """The accesses that an operation comes after and depends on, of those added later than
-    `added`, in the canonical order. All come before it unless it has happened, as `own`."""
-    found: list[Event] = []
-    for position in range(len(events)):
-        event = events[position]
-        if (
-            event.location == operation.location
-            and all_added[position] > added
-            and depends(event, operation)
-            and (own is None or comes_before(event, own))
-        ):
-            found.append(event)
-    return in_canonical_order(found)
-
-
-# The causal order
-
-
-def in_canonical_order(events: list[Event]) -> list[Event]:
-    """Events in an order that depends on nothing but the trace: always the leftmost thread of
-    which one can come next."""
-    remaining = events.copy()
-    ordered: list[Event] = []
-    while remaining:
-        best: Event | None = None
-        for event in remaining:
-            is_first = not any(comes_before(other, event) for other in remaining)
-            if is_first and (best is None or event.thread < best.thread):
-                best = event
-        assert best is not None
-        remaining.remove(best)
-        ordered.append(best)
-    return ordered
-
-
-def comes_before(event: Event, later: Event) -> bool:
-    return event.position < later.position and happens_before(event, later)
-
-
-def depends(one: Event, other: Event) -> bool:
-    """Whether two accesses to one location depend on each other."""
-    return one.thread != other.thread and conflicts(one.mode, one.structure, one.part, other)
-
-
-def is_default(event: Event) -> bool:
-    """Whether an event is the one that comes about if the program goes on by itself."""
-    return event.alternatives == 1 or event.choice == 0
-
-
-def is_same(one: Event, other: Event) -> bool:
-    return one.thread == other.thread and one.index == other.index
-
-
-def common_prefix(events: list[Event], path: list[Event]) -> int:
-    """How many steps of a path the latest run has made."""
-    length = 0
-    most = min(len(events), len(path))
-    while (
-        length < most
-        and events[length].thread == path[length].thread
-        and events[length].choice == path[length].choice
-    ):
-        length += 1
-    return length
