@@ -16,7 +16,7 @@ from mazurka.engine.program import Program as EngineProgram
 from mazurka.engine.result import Result
 from mazurka.engine.search import Search
 from mazurka.engine.task import Task
-from mazurka.explore.pop import SCHEDULED, Pop
+from mazurka.explore.pop import Pop
 from mazurka.python.program import PythonProgram
 from tests.oracles.checks import check_by_hand
 from tests.oracles.interleavings import Exploration, Program
@@ -54,7 +54,7 @@ def test_what_races_comes_late_and_nothing_is_taken_along() -> None:
 
     def observe(program: EngineProgram) -> None:
         nonlocal taken_along
-        taken_along += pop.marks.count(SCHEDULED)
+        taken_along += sum(head.position - head.begin for head in pop.heads)
 
     with check_by_hand() as check:
         front_end = PythonProgram(check, exp_mem3(4))
@@ -196,11 +196,11 @@ def test_a_text_that_is_no_task_is_refused(text: str, message: str) -> None:
     "notes",
     [
         {},
-        {"marks": []},
-        {"marks": [9]},
-        {"marks": [2]},
-        {"marks": [2], "rivals": [5], "rival_threads": ["0"]},
-        {"marks": [2], "rivals": [0], "rival_threads": ["x"]},
+        {"heads": []},
+        {"heads": [9], "rivals": [0], "rival_threads": ["0"]},
+        {"heads": [0]},
+        {"heads": [0], "rivals": [5], "rival_threads": ["0"]},
+        {"heads": [0], "rivals": [0], "rival_threads": ["x"]},
     ],
 )
 def test_notes_that_do_not_fit_are_refused(notes: dict[str, Any]) -> None:

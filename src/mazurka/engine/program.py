@@ -45,6 +45,7 @@ PICKED: Final = 2  # the one that the watcher picks
 NOBODY: Final = -1  # no thread
 NO_PARTNERS: Final[list[int]] = []
 NO_LOCATIONS: Final[list[bool]] = []
+NOWHERE_POLLED: Final[list[int]] = []
 
 
 class Watcher:
@@ -103,7 +104,7 @@ class Answer:
             NO_EVENTS  # the operations that its blocked threads stand before
         )
         self.sleeping: list[Event] = NO_EVENTS  # and those of its sleeping threads
-        self.polled: list[int] = []  # the locations that threads look at which wait in loops
+        self.polled = NOWHERE_POLLED  # the locations that threads look at which wait in loops
         self.doubt = ""  # why something may be missed where the execution was left out
         self.bound = ""  # the bound that has cut it short, if one has
         self.race: str | None = None  # a data race in it; after `failure`, with both lines

@@ -35,26 +35,23 @@ from mazurka.engine.search import Explorer, Search
 from mazurka.engine.task import THREAD, Task
 from mazurka.engine.values import Values
 
-# Whether an event is in a schedule.
-FREE: Final = 0
-SCHEDULED: Final = 1
-HEAD: Final = 2
-
 
 class Head:
-    """The head of a schedule in the current execution, and its rival: what it was reversed
-    against."""
+    """A schedule in the current execution, by its head: the last event of it. The rival is what it
+    was reversed against, where the schedule begins."""
 
     def __init__(self, event: Event, position: int, rival: Event) -> None:
         self.thread = event.thread
         self.index = event.index
         self.position = position
-        self.location = rival.location
+        self.begin = rival.position
         self.rival = rival
+        # Where others might have come in its place: nowhere, if they all happen after it.
+        self.location = NOWHERE if changes_all(event) else rival.location
 
 
+NOWHERE: Final = -2
 NO_HEADS: Final[list[Head]] = []
-NO_MARKS: Final[list[int]] = []
 
 
 class Access:
@@ -119,11 +116,8 @@ class Race:
 class Explored:
     """An execution, and its races that are still to be reversed, the deepest last."""
 
-    def __init__(
-        self, events: list[Event], marks: list[int], heads: list[Head], races: list[Race]
-    ) -> None:
+    def __init__(self, events: list[Event], heads: list[Head], races: list[Race]) -> None:
         self.events = events
-        self.marks = marks  # of those up to the last one that is in a schedule
         self.heads = heads
         self.races = races
         self.in_place = len(events)  # so many of its events are those of the current execution
@@ -154,7 +148,6 @@ class Pop(Explorer):
         self.stack: list[Explored] = []
 
         # Of the latest run:
-        self.marks: list[int] = NO_MARKS  # of its events, up to the last one in a schedule
         self.heads: list[Head] = NO_HEADS
         self.racing: list[Event] = []  # its new events that may be in a race
         self.nodes = Nodes(0, NO_HEADS, self.program.values)
@@ -200,12 +193,10 @@ class Pop(Explorer):
     def begin(self, task: Task) -> bool:
         """Explore(E1.s) for the schedule that a task ends with, or Explore of nothing."""
         self.heads = NO_HEADS
-        self.marks = NO_MARKS
         path: list[Event] = []
         if task.steps:
             path = self.path_of(task)
             self.heads = self.heads_of(task, path)
-            self.marks = task.numbers("marks")
         self.events.clear()
         self.order.cut(0)
         counted = self.search.counted
@@ -218,22 +209,14 @@ class Pop(Explorer):
     def reverse(self, race: Race, explored: Explored) -> bool:
         """Explore(E1.s), for the schedule s of a race: run it to its end."""
         self.return_to(explored, race.position)
-        taken = explored.taken_along(race)
-        for event in taken:
+        for event in explored.taken_along(race):
             copy = copy_of(event)
             self.events.append(copy)
             self.order.put_back(copy)
         position = len(self.events)
-        self.marks = explored.marks[: race.position]
-        while len(self.marks) < race.position:
-            self.marks.append(FREE)
-        for _ in taken:
-            self.marks.append(SCHEDULED)
-        self.marks.append(HEAD)
-        self.heads = [head for head in explored.heads if head.position < race.position]
-        self.heads.append(Head(race.head, position, race.earlier))
-        if not changes_all(race.head):
-            self.watch(race.head.location)
+        head = Head(race.head, position, race.earlier)
+        self.heads = [*heads_before(race, explored), head]
+        self.watch(head.location)
         counted = self.search.counted
         going_on = self.run([race.head])
         if self.search.counted > counted:
@@ -260,7 +243,7 @@ class Pop(Explorer):
         self.catch_up()
         self.find_races(first_node)
         if self.races:
-            self.stack.append(Explored(self.events.copy(), self.marks, self.heads, self.races))
+            self.stack.append(Explored(self.events.copy(), self.heads, self.races))
 
     def return_to(self, explored: Explored, length: int) -> None:
         """Make a prefix of an execution the current one again."""
@@ -308,24 +291,20 @@ class Pop(Explorer):
         return left
 
     def task_of(self, race: Race, explored: Explored) -> Task:
-        """How far the steps are in schedules, and what the heads were reversed against (where they
-        branched off, and which thread was to step there), is all that a search must know of the
-        others. How the steps access their locations shows whether the program has changed."""
+        """Where the heads of schedules are, and what they were reversed against (where that was,
+        and which thread was to step there), is all that a search must know of the others. How the
+        steps access their locations shows whether the program has changed."""
         program = self.program
-        prefix = explored.events[: race.position]
         taken = explored.taken_along(race)
-        steps = [*prefix, *taken, race.head]
-        marks = explored.marks[: race.position]
-        marks += [FREE] * (race.position - len(marks))
-        marks += [*[SCHEDULED for _ in taken], HEAD]
-        rivals = [head.rival for head in explored.heads if head.position < race.position]
-        rivals.append(race.earlier)
+        steps = [*explored.events[: race.position], *taken, race.head]
+        heads = heads_before(race, explored)
+        rivals = [*[head.rival for head in heads], race.earlier]
         return Task(
             "pop",
             tuple(program.steps_of(steps)),
             {
-                "marks": marks,
                 "modes": [event.mode for event in steps],
+                "heads": [*[head.position for head in heads], len(steps) - 1],
                 "rivals": [rival.position for rival in rivals],
                 "rival_threads": [program.thread_name(rival.thread) for rival in rivals],
             },
@@ -340,19 +319,17 @@ class Pop(Explorer):
     def heads_of(self, task: Task, path: list[Event]) -> list[Head]:
         """The heads in the schedules of a task. Each rival is seen by letting it come: these runs
         do not count."""
-        counts: dict[int, int] = {}  # of the events of each thread so far
-        positions = task.numbers("rivals")
-        threads = task.names("rival_threads")
-        marks = task.numbers("marks")
-        heads: list[Head] = []
+        count_events(path)
         self.request.watched = NO_LOCATIONS
-        for position, step in enumerate(path):
-            step.index = counts.get(step.thread, 0) + 1
-            counts[step.thread] = step.index
-            if marks[position] == HEAD:
-                place = len(heads)
-                rival = self.rival_at(path[: positions[place]], threads[place])
-                heads.append(Head(step, position, rival))
+        heads = [
+            Head(path[position], position, self.rival_at(path[:rival], thread))
+            for position, rival, thread in zip(
+                task.numbers("heads"),
+                task.numbers("rivals"),
+                task.names("rival_threads"),
+                strict=True,
+            )
+        ]
         for head in heads:
             self.watch(head.location)
         return heads
@@ -384,7 +361,7 @@ class Pop(Explorer):
 
     def keeps_asleep(self, thread: int, location: int) -> bool:
         """Whether an access would complete a schedule that comes before one in E."""
-        if not any(head.location == location for head in self.heads):
+        if not is_head_of_any(self.heads, location):
             return False
         self.catch_up()
         latest = self.order.last_access[location]
@@ -401,13 +378,15 @@ class Pop(Explorer):
         heads = explored.heads
         if not heads or heads[0].position >= race.position:
             return False
-        access = access_of(race.head, race.previous, race.latest)
-        if self.comes_too_early(access, race, heads):
-            return True
-        for event in explored.taken_along(race):
-            access = access_of(event, event.previous, event.previous_access)
+        if is_head_of_any(heads, race.head.location):
+            access = access_of(race.head, race.previous, race.latest)
             if self.comes_too_early(access, race, heads):
                 return True
+        for event in explored.taken_along(race):
+            if is_head_of_any(heads, event.location):
+                access = access_of(event, event.previous, event.previous_access)
+                if self.comes_too_early(access, race, heads):
+                    return True
         return False
 
     def comes_too_early(self, access: Access, race: Race | None, heads: list[Head]) -> bool:
@@ -455,7 +434,14 @@ class Pop(Explorer):
 
     def is_free(self, event: Event) -> bool:
         """Whether an event of the latest run is in no schedule."""
-        return event.position >= len(self.marks) or self.marks[event.position] == FREE
+        position = event.position
+        heads = self.heads
+        place = len(heads) - 1
+        while place >= 0 and heads[place].position >= position:
+            if heads[place].begin <= position:
+                return False
+            place -= 1
+        return True
 
     def note_waiting(self, waiting: Event) -> None:
         """The races of an operation that has not happened."""
@@ -531,6 +517,27 @@ class Pop(Explorer):
         if race is not None:
             race.latest = latest
             self.note(race)
+
+
+def heads_before(race: Race, explored: Explored) -> list[Head]:
+    """The heads that are left when a race is reversed."""
+    return [head for head in explored.heads if head.position < race.position]
+
+
+def is_head_of_any(heads: list[Head], location: int) -> bool:
+    """Whether something might have come in the place of a head, at a location."""
+    for place in range(len(heads) - 1, -1, -1):
+        if heads[place].location == location:
+            return location >= 0
+    return False
+
+
+def count_events(path: list[Event]) -> None:
+    """Give the steps of a path their indices."""
+    counts: dict[int, int] = {}
+    for step in path:
+        step.index = counts.get(step.thread, 0) + 1
+        counts[step.thread] = step.index
 
 
 def changes_all(event: Event) -> bool:
@@ -666,17 +673,19 @@ def later_of(one: Event, other: Event) -> Event:
 def check_notes(task: Task) -> None:
     """Refuse a task whose notes do not fit its steps."""
     try:
-        marks = task.numbers("marks")
-        heads = [position for position, mark in enumerate(marks) if mark == HEAD]
+        heads = task.numbers("heads")
         rivals = task.numbers("rivals")
+        threads = task.names("rival_threads")
+        last = len(task.steps) - 1
         fits = (
-            len(marks) == len(task.numbers("modes")) == len(task.steps)
-            and all(FREE <= mark <= HEAD for mark in marks)
-            and len(heads) == len(rivals) == len(task.names("rival_threads"))
+            len(task.numbers("modes")) == len(task.steps)
+            and len(heads) == len(rivals) == len(threads)
+            and heads == sorted(set(heads))
+            and heads[-1] == last
             and all(0 <= rival <= head for rival, head in zip(rivals, heads, strict=True))
-            and all(THREAD.fullmatch(name) for name in task.names("rival_threads"))
+            and all(THREAD.fullmatch(name) for name in threads)
         )
-    except (KeyError, ValueError):
+    except (KeyError, ValueError, IndexError):
         fits = False
     if not fits:
         raise MazurkaError("not a task that Mazurka wrote: its notes do not fit its steps")

@@ -179,12 +179,6 @@ def apply(
     return apply_guarded(kind, value, cast(Predicate, first)(value), second)
 
 
-def is_guarded(kind: int) -> bool:
-    """Whether an operation has a predicate over the value, which must hold if it is to do more than
-    wait or look."""
-    return kind == AWAIT or kind == WAIT or kind == AWAIT_EXCHANGE or kind >= FIRST_UPDATE
-
-
 def apply_guarded(kind: int, value: object, holds: object, second: object) -> tuple[object, object]:
     """The same for an operation with a predicate, which holds or not."""
     if kind == AWAIT or kind == WAIT:

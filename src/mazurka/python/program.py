@@ -156,8 +156,11 @@ class PythonProgram(Program):
             else:
                 waiting.append(operation_before(runtime, thread))
                 stuck = stuck or not thread.daemon
-        for thread in spinning:
-            answer.polled += [event.location for event in last_round(thread) if event.location >= 0]
+        if spinning:
+            rounds = [last_round(thread) for thread in spinning]
+            answer.polled = [
+                event.location for events in rounds for event in events if event.location >= 0
+            ]
         if spinning and not assumed:
             threads = [runtime.threads[event.thread] for event in waiting]
             assumed = any(lets_go(spinning, thread) for thread in threads)

@@ -5,7 +5,11 @@ count. Searches compare events of different executions, so an address or the ord
 not do.
 """
 
-from mazurka.engine.event import Event
+from bisect import bisect_right
+from types import CodeType
+from typing import Final
+
+from mazurka.engine.event import NO_PLACE, Event
 from mazurka.engine.operation import CHOOSE, SPAWN, VERBS
 from mazurka.python.check import RUNNING
 from mazurka.python.runtime.thread import Cell, Location, Thread
@@ -23,29 +27,41 @@ def lineage_of(thread: Thread) -> list[int]:
 
 
 class Places:
-    """Places in the source that steps were made at, by number: a code object, and the instruction
-    in it."""
+    """Places in the source that steps were made at, by number: every code object has the numbers of
+    its instructions, from the first on."""
 
     def __init__(self) -> None:
-        self.places: list[tuple[object, int]] = []
-        self.numbers: dict[int, dict[int, int]] = {}  # by the id of the code, by instruction
-        self.latest: object = None  # the code that was asked for last, as it mostly is again,
-        self.of_latest: dict[int, int] = {}  # and the numbers in it
+        self.codes: list[CodeType] = []
+        self.first: list[int] = []  # for each code, the number of its first instruction
+        self.known: dict[int, int] = {}  # the same by the id of the code
+        self.end = 0
+
+    def first_in(self, code: CodeType) -> int:
+        """The number of the first instruction of a code object."""
+        first = self.known.get(id(code), -1)
+        if first < 0:
+            first = self.end
+            self.known[id(code)] = first
+            self.first.append(first)
+            self.codes.append(code)  # kept, so that ids are unique
+            self.end = first + len(code.co_code) // INSTRUCTION + 1
+        return first
 
     def number(self, code: object, instruction: int) -> int:
-        if code is not self.latest:
-            self.latest = code
-            self.of_latest = self.numbers.setdefault(id(code), {})
-        number = self.of_latest.get(instruction, -1)
-        if number < 0:
-            number = len(self.places)
-            self.places.append((code, instruction))  # which keeps the code, so that ids are unique
-            self.of_latest[instruction] = number
-        return number
+        """The number of a place; NO_PLACE if there is no code."""
+        if not isinstance(code, CodeType):
+            return NO_PLACE
+        return self.first_in(code) + instruction // INSTRUCTION
 
     def at(self, number: int) -> tuple[object, int]:
         """The code object and instruction with a number; none if there is no place."""
-        return self.places[number] if number >= 0 else (None, 0)
+        if number < 0:
+            return None, 0
+        place = bisect_right(self.first, number) - 1
+        return self.codes[place], (number - self.first[place]) * INSTRUCTION
+
+
+INSTRUCTION: Final = 2  # the size, in bytes
 
 
 class Registry:

@@ -15,10 +15,13 @@ from greenlet import getcurrent, greenlet
 
 from mazurka.engine.event import NO_EVENTS, Event, dependent, footprint_of
 from mazurka.engine.operation import (
+    ACQUIRE,
     ANY,
+    AWAIT,
     CHOOSE,
     FIRST_ON_PARTS,
     JOIN,
+    LOAD,
     NONE,
     SPAWN,
     UNKNOWN,
@@ -32,13 +35,8 @@ from mazurka.engine.operation import (
 from mazurka.engine.program import LEFTMOST, Request
 from mazurka.engine.result import MazurkaError
 from mazurka.python.check import RUNNING
-from mazurka.python.operations import (
-    Predicate,
-    access_mode,
-    apply,
-    apply_guarded,
-    is_guarded,
-)
+from mazurka.python.operations import Predicate, access_mode, apply, apply_guarded
+from mazurka.python.runtime.names import INSTRUCTION
 from mazurka.python.runtime.race_detector import RaceDetector
 from mazurka.python.runtime.scheduling import Turns, is_await
 from mazurka.python.runtime.thread import (
@@ -535,7 +533,8 @@ class Runtime(Turns):
                     return
                 code = frame.f_code
                 thread.users_code = code
-            event.place = self.places.number(code, frame.f_lasti)
+                thread.first_place = self.places.first_in(code)
+            event.place = thread.first_place + frame.f_lasti // INSTRUCTION
 
     def check_path(self, event: Event, expected: Event, thread: Thread) -> None:
         """A step of the path must be the operation that the search predicted."""
@@ -562,6 +561,10 @@ class Runtime(Turns):
     def apply(self, thread: Thread) -> object:
         """The effect of the operation on its location, and what it gives."""
         kind = thread.kind
+        cell = thread.cell
+        if LOAD <= kind < AWAIT:
+            result, cell.value = apply(kind, thread.id, cell.value, thread.first, thread.second)
+            return result
         if kind == SPAWN:
             function = cast(Callable[..., object], thread.first)
             return self.spawn(thread, function, cast(tuple[object, ...], thread.second))
@@ -571,12 +574,11 @@ class Runtime(Turns):
             return thread.choice
         if has_parts(kind):
             return None  # the thread itself goes on to do it
-        cell = thread.cell
-        if is_guarded(kind):
-            holds = self.test(cast(Predicate, thread.first), cell.value)
-            result, cell.value = apply_guarded(kind, cell.value, holds, thread.second)
-        else:
+        if kind == ACQUIRE:
             result, cell.value = apply(kind, thread.id, cell.value, thread.first, thread.second)
+            return result
+        holds = self.test(cast(Predicate, thread.first), cell.value)
+        result, cell.value = apply_guarded(kind, cell.value, holds, thread.second)
         return result
 
     def test(self, predicate: Predicate, value: object) -> object:

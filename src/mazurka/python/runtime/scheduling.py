@@ -23,7 +23,6 @@ from mazurka.engine.operation import (
 from mazurka.engine.program import (
     LEFTMOST,
     NO_LOCATIONS,
-    NO_PARTNERS,
     NOBODY,
     PICKED,
     Request,
@@ -47,7 +46,7 @@ class Turns(Registry):
         self.independent_adds = True
         # How the request of this execution says that the free part is to go.
         self.policy = LEFTMOST
-        self.partners: list[int] = NO_PARTNERS
+        self.has_partners = False
         self.first = NOBODY
         self.watcher: Watcher | None = None
         self.watched: list[bool] = NO_LOCATIONS
@@ -59,11 +58,20 @@ class Turns(Registry):
         """An execution begins that is to go as a request says."""
         self.sleep = request.sleep
         self.policy = request.policy
-        self.partners = request.partners
+        if request.partners or self.has_partners:
+            self.pair(request.partners)
         self.first = request.first
         self.watcher = request.watcher
         self.watched = request.watched
         self.watches_steps = request.watches_steps
+
+    def pair(self, partners: list[int]) -> None:
+        """Tell threads which one had better run next to each."""
+        self.has_partners = len(partners) > 0
+        for thread in self.threads:
+            place = thread.id
+            partner = partners[place] if place < len(partners) else NOBODY
+            thread.partner = None if partner == NOBODY else self.threads[partner]
 
     def free_choice(self) -> Thread | None:
         """Who makes the next step; None if nobody can."""
@@ -82,7 +90,7 @@ class Turns(Registry):
         if recent is not None and not is_await(recent.kind):
             if self.can_step(recent):
                 return recent
-            partner = self.partner_of(recent)
+            partner = recent.partner
             if (
                 partner is not None
                 and partner.epoch == self.epoch
@@ -146,12 +154,6 @@ class Turns(Registry):
                 best = thread
         return best
 
-    def partner_of(self, thread: Thread) -> Thread | None:
-        partners = self.partners
-        if thread.id >= len(partners) or partners[thread.id] == NOBODY:
-            return None
-        return self.threads[partners[thread.id]]
-
     def rank(self, thread: Thread) -> int:
         """Those with partners come late, and later if they would have to wait for their partner to
         access the same location right after them. Awaits come when nothing else can be done, since
@@ -160,7 +162,7 @@ class Turns(Registry):
             return 3
         if thread.kind == AWAIT_EXCHANGE:
             return 4  # one that changes nothing goes first
-        partner = self.partner_of(thread)
+        partner = thread.partner
         if partner is None:
             return 0
         location = thread.cell.location

@@ -90,13 +90,15 @@ class Thread:
         self.name = name  # which child of which: "0.2.1"
         self.lineage = [int(order) for order in name.split(".")]
         self.rank = 0  # by its lineage, among all; the registry says when it is known
+        self.partner: Thread | None = None  # one that had better run next to it
         self.child_ids: list[int] = []  # of the children ever seen, in order
         self.object_ids: list[int] = []  # the locations of the objects it ever made
         self.identities: list[Identity] = []  # of the ordinary objects it was the first to use
         self.greenlet: Any = None
         self.resume: Any = None  # the greenlet's switch method: looking it up takes time
         self.context = Context()  # of the greenlet
-        self.users_code: object = None  # a code object that is known to be the user's
+        self.users_code: object = None  # a code object that is known to be the user's,
+        self.first_place = 0  # and the number of the first place in it
         self.reset(do_nothing, (), 0)
 
     def reset(
