@@ -90,7 +90,7 @@ class Trust(Explorer):
         super().__init__(search)
         self.request.policy = LEFTMOST
         self.order = HappensBefore(self.program.values)
-        self.graphs: list[Graph] = []  # to be visited when nothing is left to be revisited
+        self.tasks: list[Task] = []  # to be begun when nothing is left to be revisited
         self.revisits: list[Revisit] = []  # that may still be made
         self.graph = Graph([], [], [], NO_CLAIMS)  # that is being visited
         self.bounded = -1  # how many of its events the bound knows; -1: it was not asked yet
@@ -104,28 +104,49 @@ class Trust(Explorer):
     def explore(self) -> bool:
         """Visit the empty graph, or those of the tasks, and all that revisits make of them; False
         when the search was ended before."""
-        if not self.graphs:
-            self.graphs.append(Graph([], [], [], NO_CLAIMS))
-        graph = self.next_graph()
-        while graph is not None:
+        if not self.tasks:
+            self.tasks.append(Task("trust"))
+        while True:
+            graph = self.next_revisited()
+            if graph is None and not self.tasks:
+                return True
             if not self.search.may_run():
-                self.graphs.append(graph)
+                if graph is not None:
+                    self.tasks.append(self.task_of(graph))
                 return False
-            length = len(graph.events)
-            answer = self.run(graph)
-            if not all_hold(graph.claims, graph.events, graph.added):
-                answer.status = REDUNDANT
-            going_on = self.count(answer)
-            if not self.search.is_broken:
-                self.find_revisits(graph, length)
-            if not going_on:
+            if graph is None:
+                graph = self.graph_of(self.tasks.pop())
+            if not self.visit(graph):
                 return False
-            graph = self.next_graph()
-        return True
+
+    def visit(self, graph: Graph) -> bool:
+        """Visit a graph; False when the search must end here."""
+        length = len(graph.events)
+        answer = self.run(graph)
+        if not all_hold(graph.claims, graph.events, graph.added):
+            answer.status = REDUNDANT
+        going_on = self.count(answer)
+        if not self.search.is_broken:
+            self.find_revisits(graph, length)
+        return going_on
 
     # Tasks: a graph that was not visited yet
 
     def take_up(self, task: Task) -> None:
+        self.tasks.append(task)
+
+    def split(self) -> list[Task]:
+        """The tasks that were not begun, and the graphs that revisits still make."""
+        left = list(self.tasks)
+        graph = self.next_revisited()
+        while graph is not None:
+            left.append(self.task_of(graph))
+            graph = self.next_revisited()
+        return left
+
+    def graph_of(self, task: Task) -> Graph:
+        if task.is_whole:
+            return Graph([], [], [], NO_CLAIMS)
         steps = self.program.path_of(task.steps)
         for step, mode in zip(steps, task.numbers("modes"), strict=True):
             step.mode = mode
@@ -135,16 +156,7 @@ class Trust(Explorer):
         for words in task.names("revisited"):
             graph.revisited = self.event_named(words)
         graph.revisited_added = task.numbers("revisited_added")[0]
-        self.graphs.append(graph)
-
-    def split(self) -> list[Task]:
-        """The graphs that were given and not visited, and those that revisits still make."""
-        left = [self.task_of(graph) for graph in self.graphs]
-        graph = self.next_revisited()
-        while graph is not None:
-            left.append(self.task_of(graph))
-            graph = self.next_revisited()
-        return left
+        return graph
 
     def task_of(self, graph: Graph) -> Task:
         revisited = [] if graph.revisited is None else [self.name_of(graph.revisited)]
@@ -271,13 +283,6 @@ class Trust(Explorer):
                 revisit.accesses = accesses
                 if self.is_possible(revisit, revisited):
                     self.revisits.append(revisit)
-
-    def next_graph(self) -> Graph | None:
-        """What is to be visited next; None at the end of the search."""
-        graph = self.next_revisited()
-        if graph is None and self.graphs:
-            graph = self.graphs.pop()
-        return graph
 
     def next_revisited(self) -> Graph | None:
         """What a revisit makes of a graph that was visited; None if there is none left."""
