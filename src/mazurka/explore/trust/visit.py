@@ -31,8 +31,9 @@ from mazurka.engine.operation import (
 from mazurka.engine.order import HappensBefore, happens_before, include, knows
 from mazurka.engine.program import COMPLETE, CUT, LEFTMOST, NOBODY, REDUNDANT, Answer
 from mazurka.engine.races import changes_for, chosen_otherwise, is_enabled, without_change
+from mazurka.engine.result import MazurkaError
 from mazurka.engine.search import Explorer, Search
-from mazurka.engine.task import Task
+from mazurka.engine.task import THREAD, Task
 from mazurka.engine.values import Values
 from mazurka.explore.trust.preemptions import Bound
 
@@ -133,6 +134,8 @@ class Trust(Explorer):
     # Tasks: a graph that was not visited yet
 
     def take_up(self, task: Task) -> None:
+        if not task.is_whole:
+            check_notes(task)
         self.tasks.append(task)
 
     def split(self) -> list[Task]:
@@ -436,6 +439,34 @@ class Trust(Explorer):
             and (graph.added[other.position] < graph.added[position] or knows(kept, other))
         ]
         return self.program.excludes(others, choice)
+
+
+def check_notes(task: Task) -> None:
+    """Refuse a task whose notes do not fit its steps."""
+    try:
+        revisited = task.names("revisited")
+        claims = [words.split() for words in task.names("claims")]
+        names = [*revisited, *[words[0] for words in claims]]
+        for words in claims:
+            int(words[1])
+            names += words[2:]
+        fits = (
+            len(task.numbers("modes")) == len(task.steps)
+            and len(task.numbers("added")) == len(task.steps)
+            and len(task.numbers("settled")) == len(task.steps)
+            and len(task.numbers("revisited_added")) == 1
+            and len(revisited) <= 1
+            and all(is_event_name(name) for name in names)
+        )
+    except (KeyError, ValueError, IndexError):
+        fits = False
+    if not fits:
+        raise MazurkaError("not a task that Mazurka wrote: its notes do not fit its steps")
+
+
+def is_event_name(name: str) -> bool:
+    thread, _, index = name.partition(":")
+    return index.isdecimal() and THREAD.fullmatch(thread) is not None
 
 
 def met_again(operation: Event, events: list[Event], waiting: list[Event]) -> Event:
