@@ -54,8 +54,8 @@ class TooLarge(Exception):
 
 def traces_of(program: Program, wraps: bool = True, most: int = 1_000_000) -> dict[Trace, Ending]:
     """All traces; more than `most` of them at a time, or on the way to them, are too many."""
-    threads = (settled(Thread(program[0])), *[None for _ in program[1:]])
-    begun: dict[Trace, Ending] = {tuple([() for _ in program]): Ending(State(threads, ()), 1)}
+    trace, state = start_of(program)
+    begun = {trace: Ending(state, 1)}
     ended: dict[Trace, Ending] = {}
     while begun:
         longer: dict[Trace, Ending] = {}
@@ -73,13 +73,18 @@ def traces_of(program: Program, wraps: bool = True, most: int = 1_000_000) -> di
     return ended
 
 
+def start_of(program: Program) -> tuple[Trace, State]:
+    threads = (settled(Thread(program[0])), *[None for _ in program[1:]])
+    return tuple([() for _ in program]), State(threads, ())
+
+
 def successors(
     program: Program, trace: Trace, state: State, wraps: bool
 ) -> list[tuple[Trace, State]]:
     """What one more step of any thread makes of an interleaving."""
     found = []
     for number, thread in enumerate(state.threads):
-        if thread is None or not thread.left:
+        if thread is None or not can_go_on(state, number):
             continue
         name, *numbers = thread.left[0]
         threads = list(state.threads)
@@ -91,15 +96,10 @@ def successors(
             gives = choices = list(range(numbers[0]))
         elif name == "spawn":
             threads[numbers[0]] = settled(Thread(program[numbers[0]]))
-        elif name == "join":
-            joined = threads[numbers[0]]
-            if joined is None or joined.left:
-                continue
-        else:
+        elif name != "join":
             location, first, second = [*numbers, 0, 0][:3]
             effect = effect_of(name, memory.get(location, 0), first, second)
-            if effect is None:
-                continue
+            assert effect is not None
             mode, given, after = effect
             gives = [given]
             memory[location] = after % 256 if wraps else after
@@ -114,6 +114,20 @@ def successors(
                 )
             )
     return found
+
+
+def can_go_on(state: State, number: int) -> bool:
+    thread = state.threads[number]
+    if thread is None or not thread.left:
+        return False
+    name, *numbers = thread.left[0]
+    if name == "join":
+        joined = state.threads[numbers[0]]
+        return joined is not None and not joined.left
+    if name in ("spawn", "choose"):
+        return True
+    location, first, second = [*numbers, 0, 0][:3]
+    return effect_of(name, dict(state.memory).get(location, 0), first, second) is not None
 
 
 def settled(thread: Thread) -> Thread:

@@ -1,7 +1,7 @@
 """What searches find in toy programs, with any front end, in the words of the oracle."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from mazurka.engine.event import Event
@@ -13,7 +13,9 @@ from mazurka.engine.search import ALL_OF_THEM, Explorer, Search
 from mazurka.engine.task import Task
 from mazurka.explore.algorithms import ALGORITHMS
 from tests.conformance import oracle
+from tests.conformance.front_ends import FrontEnd
 from tests.conformance.oracle import Trace
+from tests.conformance.programs import LOCK
 from tests.conformance.toy_language import KINDS
 
 NAMES = {kind: name for name, kind in KINDS.items()}
@@ -25,8 +27,6 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "reads-from": {"reads_from": True},
 }
 ALGORITHM_OF = {name: name.split()[0] for name in OPTIONS} | {"reads-from": "trust"}
-
-FrontEnd = Callable[[oracle.Program], Any]  # gives a context manager with a program of the engine
 
 
 def trace_of(events: list[Event], threads: int) -> Trace:
@@ -57,15 +57,15 @@ class Found:
         self.search: Search | None = None
 
     def explore(
-        self, program: EngineProgram, name: str, most: int | None, task: Task | None = None
+        self, program: EngineProgram, name: str, most: int | None, tasks: Sequence[Task] = ()
     ) -> list[Task]:
-        """Search the whole program, or a task; gives what is left if it is stopped."""
+        """Search the whole program, or some tasks; gives what is left if it is stopped."""
         result = Result(algorithm=ALGORITHM_OF[name])
         search = Search(program, result, False, most, None, None, self.observe)
         for option, value in OPTIONS[name].items():
             setattr(search, option, value)
         explorer = ALGORITHMS[ALGORITHM_OF[name]](search)
-        if task is not None and not task.is_whole:
+        for task in tasks:
             explorer.take_up(task)
         self.search = search
         self.explorer = explorer
@@ -86,7 +86,7 @@ class Found:
         trace = trace_of(program.events, self.threads)
         self.traces[trace] += 1
         self.memory[trace] = {
-            event.location: event.after for event in program.events if event.location >= 0
+            event.location: event.after for event in program.events if 0 <= event.location < LOCK
         }
         if answer.failed:
             kind = program.failure().kind
@@ -102,19 +102,23 @@ def found_by(
     name: str, front_end: FrontEnd, program: oracle.Program, most: int | None = None
 ) -> Found:
     found = Found(len(program))
-    with front_end(program) as subject:
+    with front_end.make(program) as subject:
         found.explore(subject, name, most)
     return found
 
 
-def found_in_tasks(name: str, front_end: FrontEnd, program: oracle.Program, size: int = 1) -> Found:
-    """The same in tasks of a few executions each. Every one is taken up by another explorer, which
-    knows nothing but its text."""
+def found_in_tasks(
+    name: str, front_end: FrontEnd, program: oracle.Program, executions: int, at_a_time: int
+) -> Found:
+    """The same in parts: an explorer takes up a few tasks, runs a few executions, and leaves the
+    rest to others, which know nothing but the texts of its tasks."""
     found = Found(len(program))
     texts = [Task(name).to_json()]
     while texts:
-        with front_end(program) as subject:
-            left = found.explore(subject, name, size, Task.from_json(texts.pop()))
+        tasks = [Task.from_json(text) for text in texts[:at_a_time]]
+        del texts[:at_a_time]
+        with front_end.make(program) as subject:
+            left = found.explore(subject, name, executions, tasks)
         texts += [task.to_json() for task in left]
     return found
 
@@ -122,7 +126,7 @@ def found_in_tasks(name: str, front_end: FrontEnd, program: oracle.Program, size
 # Reads-from equivalence
 
 
-def reads_from(trace: Trace, in_order: Sequence[int]) -> Trace:
+def reads_from(trace: Trace, in_order: Collection[int]) -> Trace:
     """A trace without the order of writes that nobody tells apart, but for some locations."""
     return tuple(
         [
@@ -137,7 +141,7 @@ def reads_from(trace: Trace, in_order: Sequence[int]) -> Trace:
     )
 
 
-def sources_of(trace: Trace, thread: int, place: int, in_order: Sequence[int]) -> object:
+def sources_of(trace: Trace, thread: int, place: int, in_order: Collection[int]) -> object:
     name, location, _, _, earlier = trace[thread][place]
     if location in in_order or location < 0:
         return earlier
