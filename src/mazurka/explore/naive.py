@@ -26,38 +26,48 @@ class NaiveSearch(Explorer):
     def explore(self) -> bool:
         """Run every interleaving; False when the search was ended before."""
         if not self.tasks:
-            return self.explore_from([])
+            self.tasks.append(Task("naive"))
         while self.tasks:
-            path = self.program.path_of(self.tasks[-1].steps)
-            if not self.explore_from(path):
+            if not self.explore_from(self.program.path_of(self.tasks[-1].steps)):
                 return False
         return True
 
     def explore_from(self, path: list[Event]) -> bool:
-        """Run every interleaving that begins with some steps. The last of them is a step to begin
-        with: if it is a data choice, those that come after it are explored, too."""
+        """Run every interleaving that begins with the steps of a task. The last of them is a step
+        to begin with: if it is a data choice, those that come after it are explored, too."""
+        if not self.search.may_run():
+            return False
+        self.tasks.pop()
         self.root = max(0, len(path) - 1)
         self.untried = [[] for _ in path]
-        keep = 0
-        while True:
-            del self.events[keep:]
-            self.request.path = path
+        going_on = self.run(0, path)
+        while going_on:
+            keep = self.deepest_untried()
+            if keep < self.root:
+                return True
             if not self.search.may_run():
                 return False
-            answer = self.program.run(self.request)
-            if keep == 0 and self.tasks:
-                self.tasks.pop()
-            self.note_untried(max(keep, self.root))
-            if not self.search.count(answer):
-                return False
-            assert answer.status != REDUNDANT
-            self.traces.add(trace_of(self.program))
-            while len(self.untried) > self.root and not self.untried[-1]:
-                self.untried.pop()
-            if len(self.untried) == self.root:
-                return True
-            keep = len(self.untried) - 1
-            path = [step_of(self.untried[keep].pop())]
+            going_on = self.run(keep, [step_of(self.untried[keep].pop())])
+        return False
+
+    def run(self, keep: int, path: list[Event]) -> bool:
+        """Run the interleaving that goes on with a path after `keep` steps of the latest one; False
+        when the search must end here."""
+        del self.events[keep:]
+        self.request.path = path
+        answer = self.program.run(self.request)
+        self.note_untried(max(keep, self.root))
+        if not self.search.count(answer):
+            return False
+        assert answer.status != REDUNDANT
+        self.traces.add(trace_of(self.program))
+        return True
+
+    def deepest_untried(self) -> int:
+        """The last position with a step that is untried; one before the root if there is none."""
+        while len(self.untried) > self.root and not self.untried[-1]:
+            self.untried.pop()
+        return len(self.untried) - 1
 
     def note_untried(self, first: int) -> None:
         """Note what else could have come at the positions from the first one on."""

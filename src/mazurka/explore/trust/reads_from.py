@@ -12,6 +12,7 @@ from mazurka.engine.operation import BLOCKED, is_steady
 from mazurka.engine.order import include, knows
 from mazurka.engine.program import Answer
 from mazurka.engine.search import Search
+from mazurka.engine.task import Task
 from mazurka.engine.values import Values
 from mazurka.explore.trust.causality import Causality, Linearisation, changes, observes, source_of
 from mazurka.explore.trust.graph import NO_CLAIMS, Graph, comes_before, is_same
@@ -31,6 +32,11 @@ class NewSource(Revisit):
 
 
 class ReadsFrom(Trust):
+    cannot_split = (
+        "whether coherence counts for a location may turn out late, and then all begins anew; "
+        "use equivalence='mazurkiewicz'"
+    )
+
     def __init__(self, search: Search) -> None:
         super().__init__(search)
         self.request.orders_writes = False
@@ -48,6 +54,12 @@ class ReadsFrom(Trust):
             self.search.begin_anew()
             everything = super().explore()
         return everything
+
+    def take_up(self, task: Task) -> None:
+        raise self.refusal()
+
+    def split(self) -> list[Task]:
+        raise self.refusal()
 
     def count(self, answer: Answer) -> bool:
         """Count the latest execution, unless a location was misjudged. What a thread waits for, and

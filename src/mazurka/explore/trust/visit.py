@@ -17,8 +17,9 @@ from mazurka.engine.operation import ADD, ALL, BLOCKED, CHOOSE, READ, UNKNOWN, W
 from mazurka.engine.order import HappensBefore, include, knows
 from mazurka.engine.program import COMPLETE, CUT, LEFTMOST, NOBODY, REDUNDANT, Answer
 from mazurka.engine.races import chosen_otherwise
+from mazurka.engine.result import MazurkaError
 from mazurka.engine.search import Explorer, Search
-from mazurka.engine.task import Task
+from mazurka.engine.task import THREAD, Task
 from mazurka.explore.trust.graph import (
     NO_CLAIMS,
     Claim,
@@ -47,7 +48,7 @@ class Trust(Explorer):
         super().__init__(search)
         self.request.policy = LEFTMOST
         self.order = HappensBefore(self.program.values)
-        self.graphs: list[Graph] = []  # to be visited when nothing is left to be revisited
+        self.tasks: list[Task] = []  # to be begun when nothing is left to be revisited
         self.revisits: list[Revisit] = []  # that may still be made
         self.graph = Graph([], [], [], NO_CLAIMS)  # that is being visited
         self.bounded = -1  # how many of its events the bound knows; -1: it was not asked yet
@@ -61,28 +62,51 @@ class Trust(Explorer):
     def explore(self) -> bool:
         """Visit the empty graph, or those of the tasks, and all that revisits make of them; False
         when the search was ended before."""
-        if not self.graphs:
-            self.graphs.append(Graph([], [], [], NO_CLAIMS))
-        graph = self.next_graph()
-        while graph is not None:
+        if not self.tasks:
+            self.tasks.append(Task("trust"))
+        while True:
+            graph = self.next_revisited()
+            if graph is None and not self.tasks:
+                return True
             if not self.search.may_run():
-                self.graphs.append(graph)
+                if graph is not None:
+                    self.tasks.append(self.task_of(graph))
                 return False
-            length = len(graph.events)
-            answer = self.run(graph)
-            if not all_hold(graph.claims, graph.events, graph.added):
-                answer.status = REDUNDANT
-            going_on = self.count(answer)
-            if not self.search.is_broken:
-                self.find_revisits(graph, length)
-            if not going_on:
+            if graph is None:
+                graph = self.graph_of(self.tasks.pop())
+            if not self.visit(graph):
                 return False
-            graph = self.next_graph()
-        return True
+
+    def visit(self, graph: Graph) -> bool:
+        """Visit a graph; False when the search must end here."""
+        length = len(graph.events)
+        answer = self.run(graph)
+        if not all_hold(graph.claims, graph.events, graph.added):
+            answer.status = REDUNDANT
+        going_on = self.count(answer)
+        if not self.search.is_broken:
+            self.find_revisits(graph, length)
+        return going_on
 
     # Tasks: a graph that was not visited yet
 
     def take_up(self, task: Task) -> None:
+        if not task.is_whole:
+            check_notes(task)
+        self.tasks.append(task)
+
+    def split(self) -> list[Task]:
+        """The tasks that were not begun, and the graphs that revisits still make."""
+        left = list(self.tasks)
+        graph = self.next_revisited()
+        while graph is not None:
+            left.append(self.task_of(graph))
+            graph = self.next_revisited()
+        return left
+
+    def graph_of(self, task: Task) -> Graph:
+        if task.is_whole:
+            return Graph([], [], [], NO_CLAIMS)
         steps = self.program.path_of(task.steps)
         for step, mode in zip(steps, task.numbers("modes"), strict=True):
             step.mode = mode
@@ -92,16 +116,7 @@ class Trust(Explorer):
         for words in task.names("revisited"):
             graph.revisited = self.event_named(words)
         graph.revisited_added = task.numbers("revisited_added")[0]
-        self.graphs.append(graph)
-
-    def split(self) -> list[Task]:
-        """The graphs that were given and not visited, and those that revisits still make."""
-        left = [self.task_of(graph) for graph in self.graphs]
-        graph = self.next_revisited()
-        while graph is not None:
-            left.append(self.task_of(graph))
-            graph = self.next_revisited()
-        return left
+        return graph
 
     def task_of(self, graph: Graph) -> Task:
         revisited = [] if graph.revisited is None else [self.name_of(graph.revisited)]
@@ -228,13 +243,6 @@ class Trust(Explorer):
                 revisit.accesses = accesses
                 if self.is_possible(revisit, revisited):
                     self.revisits.append(revisit)
-
-    def next_graph(self) -> Graph | None:
-        """What is to be visited next; None at the end of the search."""
-        graph = self.next_revisited()
-        if graph is None and self.graphs:
-            graph = self.graphs.pop()
-        return graph
 
     def next_revisited(self) -> Graph | None:
         """What a revisit makes of a graph that was visited; None if there is none left."""
@@ -388,6 +396,34 @@ class Trust(Explorer):
             and (graph.added[other.position] < graph.added[position] or knows(kept, other))
         ]
         return self.program.excludes(others, choice)
+
+
+def check_notes(task: Task) -> None:
+    """Refuse a task whose notes do not fit its steps."""
+    try:
+        revisited = task.names("revisited")
+        claims = [words.split() for words in task.names("claims")]
+        names = [*revisited, *[words[0] for words in claims]]
+        for words in claims:
+            int(words[1])
+            names += words[2:]
+        fits = (
+            len(task.numbers("modes")) == len(task.steps)
+            and len(task.numbers("added")) == len(task.steps)
+            and len(task.numbers("settled")) == len(task.steps)
+            and len(task.numbers("revisited_added")) == 1
+            and len(revisited) <= 1
+            and all(is_event_name(name) for name in names)
+        )
+    except (KeyError, ValueError, IndexError):
+        fits = False
+    if not fits:
+        raise MazurkaError("not a task that Mazurka wrote: its notes do not fit its steps")
+
+
+def is_event_name(name: str) -> bool:
+    thread, _, index = name.partition(":")
+    return index.isdecimal() and THREAD.fullmatch(thread) is not None
 
 
 def met_again(operation: Event, events: list[Event], waiting: list[Event]) -> Event:

@@ -1,0 +1,98 @@
+"""The front ends that the suite checks: each makes a program of the engine from a toy program."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from mazurka.engine.program import Program as EngineProgram
+from tests.conformance.programs import LOCK
+from tests.conformance.toy import ToyProgram
+from tests.conformance.toy_language import Program
+from tests.conformance.toy_state import in_turn
+
+
+class FrontEnd(NamedTuple):
+    make: Callable[[Program], AbstractContextManager[EngineProgram]]
+    wraps: bool  # whether values have 8 bits
+
+
+@contextmanager
+def toy_front_end(program: Program) -> Iterator[EngineProgram]:
+    yield ToyProgram(program)
+
+
+@contextmanager
+def python_front_end(program: Program) -> Iterator[EngineProgram]:
+    """The same program, in Python."""
+    module: Any = import_module("mazurka.python.program")
+    subject = module.PythonProgram(as_function(program))
+    try:
+        yield subject
+    finally:
+        subject.close()
+
+
+def as_function(program: Program) -> Callable[[], None]:
+    """A Python function that does what a toy program does."""
+    import mazurka
+
+    def main() -> None:
+        shared: list[Any] = [mazurka.Atomic(0) for _ in range(LOCK)]
+        shared.append(mazurka.Lock())
+        handles: dict[int, Any] = {}
+
+        def run(number: int) -> None:
+            instructions = in_turn(program[number], 0)
+            given: Any = None
+            while True:
+                try:
+                    name, place, *operands = instructions.send(given)
+                except StopIteration:
+                    return
+                if name == "spawn":
+                    handles[place] = mazurka.spawn(run, place)
+                    given = 0
+                elif name == "join":
+                    handles[place].join()
+                    given = 0
+                elif name == "choose":
+                    given = mazurka.choose(range(place))
+                else:
+                    given = perform(shared[place], name, operands)
+
+        run(0)
+
+    return main
+
+
+def perform(place: Any, name: str, operands: list[int]) -> int:
+    """An operation on an Atomic or a Lock, and what it gives."""
+    if name == "lock":
+        place.acquire()
+        return 1
+    if name == "try lock":
+        return int(place.acquire(blocking=False))
+    if name == "unlock":
+        try:
+            place.release()
+        except RuntimeError:  # it was free
+            return 0
+        return 1
+    if name == "await":
+        return int(place.await_value(lambda value: value == operands[0]))
+    if name == "await_exchange":
+        return int(place.await_exchange(lambda value: value == operands[0], operands[1]))
+    return int(getattr(place, name)(*operands) or 0)
+
+
+def has_python() -> bool:
+    try:
+        return hasattr(import_module("mazurka.python.program"), "PythonProgram")
+    except ImportError:
+        return False
+
+
+FRONT_ENDS = {"toy": FrontEnd(toy_front_end, wraps=True)}
+if has_python():
+    FRONT_ENDS["python"] = FrontEnd(python_front_end, wraps=False)

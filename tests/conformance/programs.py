@@ -1,0 +1,78 @@
+"""Toy programs by chance. The first thread spawns the others, in their order."""
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from tests.conformance.toy_language import Instruction, Program
+
+LOCK = 2  # the location that is used as a lock; those below it are variables
+
+variable = st.integers(0, LOCK - 1)
+one_variable = st.just(0)
+lock = st.just(LOCK)
+value = st.integers(0, 2)
+amount = st.sampled_from([1, 2, 255])
+
+
+def instruction(name: str, *operands: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.tuples(st.just(name), *operands)
+
+
+def memory(place: st.SearchStrategy[int]) -> list[st.SearchStrategy[Any]]:
+    return [
+        instruction("load", place),
+        instruction("store", place, value),
+        instruction("exchange", place, value),
+        instruction("compare_exchange", place, value, value),
+        instruction("fetch_add", place, amount),
+    ]
+
+
+def waiting(place: st.SearchStrategy[int]) -> list[st.SearchStrategy[Any]]:
+    return [
+        instruction("add", place, amount),
+        instruction("await", place, value),
+        instruction("await_exchange", place, value, value),
+    ]
+
+
+LOCKS = [instruction("lock", lock), instruction("unlock", lock), instruction("try lock", lock)]
+OTHERS = [instruction("choose", st.integers(1, 3)), instruction("fail unless", value)]
+# How many threads, and how many instructions each has at the most.
+SHAPES = st.sampled_from([(2, 5), (3, 3), (3, 2), (4, 2)])
+
+
+def blocks(
+    instructions: list[st.SearchStrategy[Any]], fewest: int, most: int
+) -> st.SearchStrategy[list[Instruction]]:
+    simple = st.one_of(instructions)
+    inner = st.lists(simple, min_size=1, max_size=2).map(tuple)
+    one = st.one_of(simple, simple, simple, instruction("if", inner))
+    return st.lists(one, min_size=fewest, max_size=most)
+
+
+@st.composite
+def programs(draw: st.DrawFn, instructions: list[st.SearchStrategy[Any]]) -> Program:
+    threads, longest = draw(SHAPES)
+    main = draw(blocks(instructions, 0, longest))
+    others = [draw(blocks(instructions, 1, longest)) for _ in range(threads - 1)]
+    place = 0
+    for number in range(1, threads):
+        place = draw(st.sampled_from([place, place, place, len(main)]))
+        main.insert(place, ("spawn", number))
+        place += 1
+    if draw(st.integers(0, 3)) == 0:
+        place = draw(st.integers(place, len(main)))
+        main.insert(place, ("join", draw(st.integers(1, threads - 1))))
+    return (tuple(main), *[tuple(other) for other in others])
+
+
+# Anything, and what is more likely to interfere: one variable with adds and awaits, or with
+# compare-exchanges, and locks with little in them.
+any_program = st.one_of(
+    programs([*memory(variable), *waiting(variable), *LOCKS, *OTHERS]),
+    programs(memory(variable)),
+    programs([*waiting(one_variable), *waiting(one_variable), *memory(one_variable)]),
+    programs([*LOCKS, *memory(one_variable)[:2], *OTHERS]),
+)

@@ -1,0 +1,224 @@
+"""Every search on every front end, against the oracle, on generated programs."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import assume, given
+
+from mazurka.engine.program import Request
+from mazurka.engine.result import MazurkaError, Result
+from mazurka.engine.search import Search
+from mazurka.engine.task import CannotSplit, Task
+from mazurka.explore.algorithms import ALGORITHMS, SAMPLERS
+from mazurka.explore.naive import NaiveSearch
+from tests.conformance.front_ends import FRONT_ENDS, FrontEnd
+from tests.conformance.oracle import WRITE, Ending, TooLarge, Trace, traces_of
+from tests.conformance.programs import LOCK, any_program
+from tests.conformance.searches import (
+    ALGORITHM_OF,
+    OPTIONS,
+    Found,
+    found_by,
+    found_in_tasks,
+    reads_from,
+)
+from tests.conformance.toy_language import Instruction, Program
+from tests.oracles.generated import PROGRAMS, generated
+
+MOST = 300  # traces
+SPLITTING = ["naive", "pop", "trust"]
+OPTIMAL = ["optimal", "pop", "trust", "qpor optimal"]
+EXHAUSTIVE = [*OPTIMAL, "source", "qpor 1", "qpor 2", "qpor 3"]
+
+every_front_end = pytest.mark.parametrize("name", FRONT_ENDS)
+
+
+def expected_of(program: Program, front_end: FrontEnd) -> dict[Trace, Ending]:
+    try:
+        return traces_of(program, front_end.wraps, MOST)
+    except TooLarge:
+        assume(False)
+        raise
+
+
+def check(found: Found, expected: dict[Trace, Ending]) -> None:
+    """A search has found the traces, with what is left in memory, and the failures."""
+    assert found.finished
+    assert set(found.traces) == set(expected)
+    for trace, ending in expected.items():
+        memory = {place: value for place, value in ending.state.memory if place < LOCK}
+        assert found.memory[trace] == memory
+        failure = "failed" if ending.state.failed else "blocked" if ending.state.blocked else None
+        assert found.failures.get(trace) == failure
+
+
+def may_be_redundant(search: str, program: Program) -> bool:
+    """Only where adds can disable an await may POP and TruSt have redundant executions."""
+    if search == "pop" or search == "trust":
+        added = {place for name, place, *_ in all_instructions(program) if name == "add"}
+        awaited = {place for name, place, *_ in all_instructions(program) if "await" in name}
+        return bool(added & awaited)
+    return search not in OPTIMAL
+
+
+def all_instructions(block: Program | tuple[Instruction, ...]) -> list[Instruction]:
+    """The instructions of threads or blocks, without those that decide."""
+    found: list[Instruction] = []
+    for one in block:
+        if one and isinstance(one[0], str) and one[0] != "if":
+            found.append(one)
+        else:
+            found += all_instructions(one[1] if one and one[0] == "if" else one)
+    return found
+
+
+@every_front_end
+@given(program=any_program)
+@generated(PROGRAMS // 4)
+def test_every_search_finds_every_trace_once(name: str, program: Program) -> None:
+    front_end = FRONT_ENDS[name]
+    expected = expected_of(program, front_end)
+    for search in EXHAUSTIVE:
+        found = found_by(search, front_end, program)
+        check(found, expected)
+        assert max(found.traces.values()) == 1
+        assert found.executions == len(expected) + found.redundant
+        assert not found.redundant or may_be_redundant(search, program)
+        if not found.redundant:
+            assert found.told == len(found.failures)
+
+
+@every_front_end
+@given(program=any_program)
+@generated(PROGRAMS // 4)
+def test_the_naive_search_finds_every_interleaving(name: str, program: Program) -> None:
+    front_end = FRONT_ENDS[name]
+    expected = expected_of(program, front_end)
+    interleavings = Counter({trace: ending.interleavings for trace, ending in expected.items()})
+    assume(interleavings.total() <= 1000)
+    found = found_by("naive", front_end, program)
+    check(found, expected)
+    assert found.traces == interleavings
+    assert isinstance(found.explorer, NaiveSearch)
+    assert len(found.explorer.traces) == len(expected)
+
+
+@every_front_end
+@given(program=any_program)
+@generated(PROGRAMS // 4)
+def test_reads_from_searches_find_every_source_once(name: str, program: Program) -> None:
+    front_end = FRONT_ENDS[name]
+    expected = expected_of(program, front_end)
+    in_order = {place for trace in expected for place in places_in_order(trace)}
+    for ending in expected.values():
+        for thread in ending.state.threads:
+            if thread is not None and thread.left and thread.left[0][0] != "join":
+                in_order.add(thread.left[0][1])
+    found = found_by("reads-from", front_end, program)
+    relations = Counter([reads_from(trace, in_order) for trace in found.traces.elements()])
+    assert set(relations) == {reads_from(trace, in_order) for trace in expected}
+    assert max(relations.values()) == 1
+
+
+def places_in_order(trace: Trace) -> set[int]:
+    """The locations that were accessed by more than loads, stores and read-modify-writes."""
+    plain = ("load", "store", "exchange", "compare_exchange", "fetch_add")
+    return {step[1] for steps in trace for step in steps if step[0] not in plain}
+
+
+# Tasks
+
+
+@every_front_end
+@given(program=any_program)
+@generated(PROGRAMS // 10)
+@pytest.mark.parametrize("search", SPLITTING)
+def test_tasks_together_are_the_search(search: str, name: str, program: Program) -> None:
+    """However few executions each of them runs, and whoever takes them up."""
+    front_end = FRONT_ENDS[name]
+    expected = expected_of(program, front_end)
+    assume(search != "naive" or sum([end.interleavings for end in expected.values()]) < 100)
+    whole = found_by(search, front_end, program)
+    for executions, at_a_time in ((1, 1), (2, 3)):
+        parts = found_in_tasks(search, front_end, program, executions, at_a_time)
+        check(parts, expected)
+        assert parts.traces == whole.traces
+        counts = (whole.executions, whole.redundant, whole.told)
+        assert (parts.executions, parts.redundant, parts.told) == counts
+
+
+@every_front_end
+@pytest.mark.parametrize("search", [name for name in OPTIONS if name not in SPLITTING])
+def test_others_say_why_they_cannot_split(search: str, name: str) -> None:
+    program: Program = ((("spawn", 1), ("store", 0, 1)), (("store", 0, 2),))
+    found = Found(2)
+    with FRONT_ENDS[name].make(program) as subject:
+        assert found.explore(subject, search, 1) == []
+        explorer = found.explorer
+        assert explorer is not None
+        assert explorer.cannot_split
+        with pytest.raises(CannotSplit, match="cannot hand over work: ") as refusal:
+            explorer.split()
+        assert explorer.cannot_split in str(refusal.value)
+        with pytest.raises(CannotSplit):
+            explorer.take_up(Task(ALGORITHM_OF[search]))
+
+
+@pytest.mark.parametrize("search", ["pop", "trust"])
+def test_tasks_that_do_not_fit_are_refused(search: str) -> None:
+    program: Program = ((("spawn", 1), ("store", 0, 1)), (("store", 0, 2),))
+    front_end = FRONT_ENDS["toy"]
+    with front_end.make(program) as subject:
+        task = Found(2).explore(subject, search, 1)[0]
+        for word, note in task.notes.items():
+            others = {other: task.notes[other] for other in task.notes if other != word}
+            for notes in (others, {**others, word: [*note, *note, *note, "0:x"]}):
+                wrong = Task(search, task.steps, notes)
+                explorer = ALGORITHMS[search](Search(subject, Result(), False, 1, None, None))
+                with pytest.raises(MazurkaError, match="not a task"):
+                    explorer.take_up(wrong)
+
+
+# Sampling
+
+
+@every_front_end
+@given(program=any_program)
+@generated(PROGRAMS // 20)
+@pytest.mark.parametrize("search", SAMPLERS)
+def test_samplers_meet_traces(search: str, name: str, program: Program) -> None:
+    """None that is not there, and the same ones again with the same seed."""
+    front_end = FRONT_ENDS[name]
+    expected = expected_of(program, front_end)
+    found = found_by(search, front_end, program, 20)
+    assert not found.finished
+    assert found.executions == sum(found.traces.values()) == 20
+    assert set(found.traces) <= set(expected)
+    assert found.search is not None
+    assert found.search.result.traces == len(found.traces)
+    assert found_by(search, front_end, program, 20).traces == found.traces
+
+
+@every_front_end
+def test_samplers_meet_all_traces_in_the_end(name: str) -> None:
+    program: Program = (
+        (("spawn", 1), ("spawn", 2), ("store", 0, 1)),
+        (("store", 0, 2), ("choose", 2)),
+        (("load", 0),),
+    )
+    expected = traces_of(program)
+    assert any(step[2] == WRITE for trace in expected for steps in trace for step in steps)
+    for search in SAMPLERS:
+        assert set(found_by(search, FRONT_ENDS[name], program, 400).traces) == set(expected)
+
+
+@every_front_end
+@given(program=any_program)
+@generated(PROGRAMS // 20)
+def test_programs_repeat_themselves(name: str, program: Program) -> None:
+    with FRONT_ENDS[name].make(program) as subject:
+        search = Search(subject, Result(), False, None, None, None)
+        assert search.repeats_itself()
+        length = len(search.first)
+        subject.run(Request(search.first))
+        assert len(search.first) == length
