@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import MethodType
-from typing import Any, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack, overload
 
 from mazurka.engine.memory_use import peak_memory_mb
 from mazurka.engine.result import (
@@ -22,7 +22,7 @@ from mazurka.engine.result import (
     Result,
     Schedule,
 )
-from mazurka.engine.search import DEFAULT_DEPTH, DEFAULT_K, Progress, Search
+from mazurka.engine.search import Search
 from mazurka.engine.task import Part
 from mazurka.explore.algorithms import ALGORITHMS, SAMPLERS
 from mazurka.explore.pop import Pop
@@ -30,9 +30,12 @@ from mazurka.explore.trust.bounds import bounds_of, search_with_bounds
 from mazurka.options import (
     DEFAULT_MAX_EVENTS,
     DEFAULT_STEP_LIMIT,
+    OPTIONS,
+    GivenOptions,
     Options,
     check_limits,
     conflicts_wanted,
+    refuse_unknown,
 )
 from mazurka.python.library import steered_standard_library
 from mazurka.python.loops.rounds import SETTINGS
@@ -70,6 +73,19 @@ class CheckFailed(AssertionError):
         return CheckFailed, (str(self), self.result)
 
 
+if TYPE_CHECKING:
+
+    class ResultOrTest(Result):
+        """What `check` makes of a function without parameters: called, it gives a Result; as a bare
+        decorator it gives a test. A type checker cannot tell one from the other."""
+
+        __name__: str
+        __wrapped__: Callable[[], object]
+        mazurka_options: dict[str, Any]
+
+        def __call__(self) -> None: ...
+
+
 @dataclass
 class Runner:
     """Whoever runs checks, as the pytest plugin does: it may know options, and hears of results."""
@@ -91,31 +107,7 @@ def checks_run_by(runner: Runner) -> Iterator[None]:
         RUNNERS.pop()
 
 
-def explore(
-    program: Callable[[], object],
-    *,
-    algorithm: str = "pop",
-    max_executions: int | None = None,
-    time_limit: float | None = None,
-    stop_on_failure: bool = True,
-    independent_adds: bool = True,
-    max_events: int = DEFAULT_MAX_EVENTS,
-    step_limit: float = DEFAULT_STEP_LIMIT,
-    progress: Progress | None = None,
-    instrument: Sequence[str] | None = (),
-    setup: Callable[[], object] | None = None,
-    reset: Callable[[], object] | None = None,
-    granularity: str = "access",
-    seed: int = 0,
-    depth: int = DEFAULT_DEPTH,
-    k: int | str = DEFAULT_K,
-    preemptions: int | str | None = None,
-    strict_bound: bool = False,
-    equivalence: str = "mazurkiewicz",
-    loop_purity: bool = True,
-    awaits: bool = True,
-    unroll: int | None = None,
-) -> Result:
+def explore(program: Callable[[], object], **options: Unpack[GivenOptions]) -> Result:
     """Run a program once for every behaviour that differs.
 
     `algorithm`: "pop", "optimal" or "trust" (one execution for each trace), "source" (may meet
@@ -154,8 +146,24 @@ def explore(
     but poll. `unroll` bounds the rounds of all other loops that have steps: an execution that goes
     beyond is blocked, and the verdict is then "bounded".
     """
-    given = locals()
-    return explore_with(given.pop("program"), Options(**given))
+    refuse_unknown("explore", options)
+    return explore_with(program, Options(**options))
+
+
+def shown_signature() -> inspect.Signature:
+    """What `help` and notebooks show of `explore`: all options, with their defaults."""
+    shown = inspect.signature(explore)
+    program, _ = shown.parameters.values()
+    options = [
+        inspect.Parameter(
+            option.name, inspect.Parameter.KEYWORD_ONLY, default=option.default, annotation=kind
+        )
+        for option, kind in zip(OPTIONS.values(), Options.__annotations__.values(), strict=True)
+    ]
+    return shown.replace(parameters=[program, *options])
+
+
+vars(explore)["__signature__"] = shown_signature()
 
 
 def explore_with(program: Callable[[], object], options: Options) -> Result:
@@ -184,7 +192,7 @@ def explore_with(program: Callable[[], object], options: Options) -> Result:
         with ordinary_code(program, options.instrument) as code:
             result, everything = search_until_judged(search, code)
             result.warnings.extend(code.warnings())
-    note_instrumented(result, options.instrument)
+    note_options(result, options)
     if result.failures:
         result.verdict = "failed"
     elif everything:
@@ -223,12 +231,11 @@ def new_search(
     return search
 
 
-def note_instrumented(result: Result, instrument: Sequence[str] | None) -> None:
-    """Schedules fit a program with the same hooks only."""
-    packages = None if instrument is None else list(instrument)
+def note_options(result: Result, options: Options) -> None:
+    """Say in the schedules how the program was run: they fit it only if it is run so again."""
     for failure in result.failures:
-        options = {**failure.schedule.options, "instrument": packages}
-        failure.schedule = replace(failure.schedule, options=options)
+        kept = {**failure.schedule.options, **options.saved()}
+        failure.schedule = replace(failure.schedule, options=kept)
 
 
 def search_until_judged(search: Callable[[], T], code: OrdinaryCode) -> T:
@@ -354,11 +361,19 @@ def runnable(program: Callable[P, object]) -> Callable[P, object]:
 
 @overload
 def check(
-    program: None = None, **options: Any
+    program: None = None, **options: Unpack[GivenOptions]
 ) -> Callable[[Callable[P, object]], Callable[P, None]]: ...
 @overload
-def check(program: Callable[..., object], **options: Any) -> Any: ...
-def check(program: Callable[..., object] | None = None, **options: Any) -> Any:
+def check(program: Callable[[], object]) -> "ResultOrTest": ...
+@overload
+def check(program: Callable[[], object], **options: Unpack[GivenOptions]) -> Result: ...
+@overload
+def check(  # type: ignore[overload-cannot-match]  # it can: by functions with parameters
+    program: Callable[P, object],
+) -> Callable[P, None]: ...
+def check(
+    program: Callable[..., object] | None = None, **options: Unpack[GivenOptions]
+) -> Callable[..., Any] | Result:
     """Explore a program, and raise CheckFailed unless no execution fails.
 
     Either call it, `mazurka.check(program, time_limit=60)`, which gives the Result; or put it on a
@@ -367,20 +382,13 @@ def check(program: Callable[..., object] | None = None, **options: Any) -> Any:
     in `mazurka_options`.
     """
     __tracebackhide__ = True  # pytest leaves out frames with such a variable
-    refuse_unknown(options)
+    refuse_unknown("check", options)
+    given = dict(options)
     if program is None:
-        return functools.partial(checked, options=options)
-    if not options and applied_as_decorator():
-        return checked(program, options)
-    return run_check(program, options)
-
-
-def refuse_unknown(options: dict[str, Any]) -> None:
-    """A misspelt option of a decorator is better found when the module is imported."""
-    known = list(inspect.signature(explore).parameters)[1:]
-    for name in options:
-        if name not in known:
-            raise MazurkaError(f"check has no option {name!r}; it has {', '.join(known)}")
+        return functools.partial(checked, options=given)
+    if not given and applied_as_decorator():
+        return checked(program, given)
+    return run_check(program, given)
 
 
 def applied_as_decorator() -> bool:
@@ -520,25 +528,24 @@ def replay(
             "check the program again"
         )
 
+    options = Options.of_schedule(schedule.options)
+
     def follow() -> Failure:
-        independent_adds = bool(schedule.options.get("independent_adds", True))
-        max_events = schedule.options.get("max_events", DEFAULT_MAX_EVENTS)
-        watches_races = schedule.options.get("granularity") == "sync"
-        execution = PythonExecution(program, independent_adds, max_events, False, watches_races)
+        execution = PythonExecution(
+            program,
+            options.independent_adds,
+            options.max_events,
+            False,
+            options.granularity == "sync",
+        )
         execution.setup = setup
         execution.reset = reset
         return run_schedule(execution, schedule, step_limit)
 
-    SETTINGS.begin(
-        bool(schedule.options.get("loop_purity", True)),
-        bool(schedule.options.get("awaits", True)),
-        schedule.options.get("unroll"),
-        schedule.options.get("equivalence") == "reads-from",
-    )
-    instrument = schedule.options.get("instrument")
-    if instrument is None:
+    SETTINGS.begin(options.loop_purity, options.awaits, options.unroll, options.reads_from)
+    if options.instrument is None:
         return follow()
-    with ordinary_code(program, instrument) as code:
+    with ordinary_code(program, options.instrument) as code:
         # What the search had learnt decides which operations wait.
         SETTINGS.clock_readers = set(schedule.options.get("clocks", ()))
         OBJECTS.changed = set(schedule.options.get("changing", ()))
