@@ -493,8 +493,9 @@ def test_suites_that_do_not_use_it_do_not_load_it(pytester: pytest.Pytester) -> 
         import sys
 
         def test_modules():
-            assert "mazurka_pytest" in sys.modules
-            assert "mazurka" not in sys.modules
+            assert "mazurka.pytest_plugin" in sys.modules
+            assert "mazurka.api" not in sys.modules
+            assert "mazurka.engine" not in sys.modules
             assert "greenlet" not in sys.modules
     """
     pytester.makepyfile(source)

@@ -8,7 +8,7 @@ import dataclasses
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar
 
 if TYPE_CHECKING:
     from mazurka.engine.result import MazurkaError, Result
@@ -25,14 +25,14 @@ DEFAULT_STEP_LIMIT = 30.0
 # Which values there are
 
 
-@dataclass(frozen=True)
-class Kind:
+class Kind(NamedTuple):
     """A kind of values: what to call them, which ones fit, and how a text becomes one."""
 
     what: str
     fits: Callable[[Any], bool]
     metavar: str = ""
     from_text: Callable[[str], Any] = str
+    choices: Callable[[], Collection[str]] | None = None  # asked for when they are needed
 
 
 def at_least_1(value: Any) -> bool:
@@ -70,18 +70,11 @@ BOUND = Kind("a whole number, or one with two dots like '0..'", bounds_preemptio
 NAMES = Kind("a list of names", are_names, "PACKAGE")
 
 
-@dataclass(frozen=True)
-class Choice(Kind):
-    """One of some names."""
-
-    choices: Callable[[], Collection[str]] = tuple  # found when it is needed
-
-
-def one_of(choices: Callable[[], Collection[str]]) -> Choice:
+def one_of(choices: Callable[[], Collection[str]]) -> Kind:
     def is_one(value: Any) -> bool:
         return isinstance(value, str) and value in choices()
 
-    return Choice("one of some names", is_one, "NAME", choices=choices)
+    return Kind("one of some names", is_one, "NAME", choices=choices)
 
 
 def algorithms() -> Collection[str]:
@@ -96,8 +89,7 @@ PYTHON = "python"
 SAMPLING = ("random", "pct", "pos")
 
 
-@dataclass(frozen=True)
-class Option:
+class Option(NamedTuple):
     """A row of the table."""
 
     name: str
@@ -115,22 +107,21 @@ class Option:
         try:
             value = self.kind.from_text(text)
         except ValueError:
-            raise ValueError(self.refusal(text)) from None
+            value = None
         if not self.kind.fits(value):
             raise ValueError(self.refusal(text))
         return value
 
-    def take(self, value: Any) -> Any:
-        """A value that is none of Python code's, but has a type; a ValueError as above."""
+    def check(self, value: object) -> None:
+        """Raise a ValueError if a configuration file must not give this value."""
         assert self.kind is not None
         if not self.kind.fits(value):
             raise ValueError(self.refusal(value))
-        return value
 
     def refusal(self, value: object) -> str:
-        if isinstance(self.kind, Choice):
-            return no_such_name(self.name, value, self.kind.choices())
         assert self.kind is not None
+        if self.kind.choices is not None:
+            return no_such_name(self.name, value, self.kind.choices())
         return f"{value!r} is not {self.kind.what}"
 
     @property
@@ -382,10 +373,15 @@ def wrong_use(message: str) -> "MazurkaError":
     return MazurkaError(message)
 
 
-def refuse_unknown(where: str, names: Iterable[str], known: Iterable[str] = OPTIONS) -> None:
+def refuse_unknown(function: str, names: Iterable[str]) -> None:
+    """A misspelt option of a decorator is better found when the module is imported."""
     for name in names:
-        if name not in known:
-            raise wrong_use(f"{where} has no option {name!r}; it has {', '.join(known)}")
+        if name not in OPTIONS:
+            raise wrong_use(no_such_option(function, name, OPTIONS))
+
+
+def no_such_option(where: str, name: str, known: Iterable[str]) -> str:
+    return f"{where} has no option {name!r}; it has {', '.join(known)}"
 
 
 def no_such_name(what: str, name: object, known: Collection[str]) -> str:
