@@ -29,12 +29,12 @@ if TYPE_CHECKING:
         Condition,
         Event,
         Lock,
-        Queue,
         RLock,
         Semaphore,
         ShutDown,
     )
     from mazurka.python.primitives.threads import Handle, assume, choose, spawn
+    from mazurka.python.primitives.typed_queue import Queue
     from mazurka.python.symbolic import symbolic_bits, symbolic_bool, symbolic_int
 
 __all__ = [

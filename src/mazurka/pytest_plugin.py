@@ -139,6 +139,15 @@ def folder_for_schedules(name: str) -> Path:
 # Running a test
 
 
+def pytest_collection_finish() -> None:
+    """Load what tests have imported, though they have not asked for any of its names so far: their
+    checks count from the first on."""
+    package = sys.modules["mazurka"]
+    modules = list(sys.modules.values())
+    if any(getattr(module, "__dict__", {}).get("mazurka") is package for module in modules):
+        import mazurka.api  # noqa: F401
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Hand the options to the checks of a test, and keep what they found."""
