@@ -74,7 +74,7 @@ def one_of(choices: Callable[[], Collection[str]]) -> Kind:
     def is_one(value: Any) -> bool:
         return isinstance(value, str) and value in choices()
 
-    return Kind("one of some names", is_one, "NAME", choices=choices)
+    return Kind("a name", is_one, "NAME", choices=choices)
 
 
 def algorithms() -> Collection[str]:
