@@ -134,7 +134,7 @@ def test_what_cannot_be_decorated() -> None:
     with pytest.raises(mazurka.MazurkaError, match="twice"):
         check()(bare_decorator)
     with pytest.raises(mazurka.MazurkaError, match="check has no option 'max_execution'; it has"):
-        check(max_execution=5)
+        check(max_execution=5)  # type: ignore[call-overload]
 
 
 def test_a_decorated_function_can_be_explored_and_replayed() -> None:

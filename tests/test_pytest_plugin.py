@@ -353,6 +353,13 @@ def test_checks_that_are_called_count_together(pytester: pytest.Pytester) -> Non
     result.stdout.fnmatch_lines(["mazurka: 1 test checked, 6 executions in * s: 1 verified"])
 
 
+def test_checks_of_a_module_that_is_not_used_before(pytester: pytest.Pytester) -> None:
+    source = "import mazurka\ndef test_call(): mazurka.check(lambda: mazurka.choose([1, 2]))\n"
+    pytester.makepyfile(source)
+    result = pytester.runpytest_subprocess(*QUICK)
+    result.stdout.fnmatch_lines(["mazurka: 1 test checked, 2 executions in * s: 1 verified"])
+
+
 def test_nothing_is_said_without_checks(pytester: pytest.Pytester) -> None:
     assert "mazurka: " not in output(run(pytester, "def test_plain(): pass"))
     assert "mazurka: " not in output(run(pytester, BANK, "-q"))
@@ -429,6 +436,54 @@ def test_bad_settings(pytester: pytest.Pytester) -> None:
     assert "mazurka_time_limit: '-1' is not a number of seconds" in result.stderr.str()
 
 
+def test_the_file_of_the_project(pytester: pytest.Pytester) -> None:
+    """Anything else wins over it."""
+    source = """
+        @mazurka.check
+        def test_plain():
+            choose(range(5))
+
+        @mazurka.check(max_executions=3)
+        def test_decorated():
+            choose(range(5))
+    """
+    pytester.makefile(".toml", pyproject="[tool.mazurka]\nmax_executions = 2\nstep_limit = 9\n")
+    run(pytester, PROGRAM + dedent(source)).stdout.fnmatch_lines(
+        ["*test_plain: INCOMPLETE*=2*", "*test_decorated: INCOMPLETE*=3*"]
+    )
+    pytester.makeini("[pytest]\nmazurka_max_executions = 4\n")
+    again(pytester).stdout.fnmatch_lines(
+        ["*test_plain: INCOMPLETE*=4*", "*test_decorated: INCOMPLETE*=3*"]
+    )
+    again(pytester, "--mazurka-max-executions=5").assert_outcomes(passed=2)
+
+
+def test_the_file_of_the_project_lies_above(pytester: pytest.Pytester) -> None:
+    pytester.makefile(".toml", pyproject="[tool.mazurka]\nmax_executions = 2\n")
+    (pytester.mkdir("tests") / "pytest.ini").write_text("[pytest]\n")
+    source = "import mazurka\n@mazurka.check\ndef test_it(): mazurka.choose([1, 2, 3])\n"
+    (pytester.path / "tests" / "test_it.py").write_text(source)
+    result = again(pytester, "tests")
+    result.stdout.fnmatch_lines(["rootdir: */tests", "*INCOMPLETE*=2*"])
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("depht = 3", "[[]tool.mazurka] has no option 'depht'; it has algorithm, seed, depth, *"),
+        ("depth = 0", "[[]tool.mazurka] depth: 0 is not a whole number, at least 1"),
+        ("algorithm = 'best'", "[[]tool.mazurka] algorithm: there is no algorithm 'best'; *pop,*"),
+    ],
+)
+def test_mistakes_in_the_file_of_the_project(
+    pytester: pytest.Pytester, line: str, message: str
+) -> None:
+    pytester.makefile(".toml", pyproject=f"[tool.mazurka]\n{line}\n")
+    result = run(pytester, BANK)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: {pytester.path}/pyproject.toml: {message}"])
+
+
 # Saved schedules
 
 
@@ -493,8 +548,9 @@ def test_suites_that_do_not_use_it_do_not_load_it(pytester: pytest.Pytester) -> 
         import sys
 
         def test_modules():
-            assert "mazurka_pytest" in sys.modules
-            assert "mazurka" not in sys.modules
+            assert "mazurka.pytest_plugin" in sys.modules
+            assert "mazurka.api" not in sys.modules
+            assert "mazurka.engine" not in sys.modules
             assert "greenlet" not in sys.modules
     """
     pytester.makepyfile(source)

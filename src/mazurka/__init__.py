@@ -3,32 +3,39 @@
 PYTEST_DONT_REWRITE: pytest would warn if this is imported before it runs, in a notebook say.
 """
 
-from mazurka.api import (
-    COMPILED,
-    CheckFailed,
-    NoLongerFails,
-    UnseenWarning,
-    check,
-    explore,
-    replay,
-)
-from mazurka.engine.result import Failure, MazurkaError, Result, Schedule, Step
-from mazurka.python.primitives.atomic import Atomic
-from mazurka.python.primitives.atomic_blocks import atomic
-from mazurka.python.primitives.sync import (
-    Barrier,
-    BoundedSemaphore,
-    Condition,
-    Event,
-    Lock,
-    Queue,
-    RLock,
-    Semaphore,
-    ShutDown,
-)
-from mazurka.python.primitives.threads import Handle, assume, choose, spawn
-from mazurka.python.symbolic import symbolic_bits, symbolic_bool, symbolic_int
+import importlib
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
 from mazurka.version import VERSION as __version__
+
+if TYPE_CHECKING:
+    from mazurka.api import (
+        COMPILED,
+        CheckFailed,
+        NoLongerFails,
+        UnseenWarning,
+        check,
+        explore,
+        replay,
+    )
+    from mazurka.engine.result import Failure, MazurkaError, Result, Schedule, Step
+    from mazurka.python.primitives.atomic import Atomic
+    from mazurka.python.primitives.atomic_blocks import atomic
+    from mazurka.python.primitives.sync import (
+        Barrier,
+        BoundedSemaphore,
+        Condition,
+        Event,
+        Lock,
+        RLock,
+        Semaphore,
+        ShutDown,
+    )
+    from mazurka.python.primitives.threads import Handle, assume, choose, spawn
+    from mazurka.python.primitives.typed_queue import Queue
+    from mazurka.python.symbolic import symbolic_bits, symbolic_bool, symbolic_int
 
 __all__ = [
     "COMPILED",
@@ -63,3 +70,48 @@ __all__ = [
     "symbolic_bool",
     "symbolic_int",
 ]
+
+# The modules that they are in, of which the first one imports nearly all of Mazurka. That is done
+# when one of the names is asked for: pytest imports this package into every run, for its plugin.
+HOMES = {
+    "api": "COMPILED CheckFailed NoLongerFails UnseenWarning check explore replay",
+    "engine.result": "Failure MazurkaError Result Schedule Step",
+    "python.primitives.atomic": "Atomic",
+    "python.primitives.atomic_blocks": "atomic",
+    "python.primitives.sync": "Barrier BoundedSemaphore Condition Event Lock Queue RLock Semaphore"
+    " ShutDown",
+    "python.primitives.threads": "Handle assume choose spawn",
+    "python.symbolic": "symbolic_bits symbolic_bool symbolic_int",
+}
+
+if not TYPE_CHECKING:  # type checkers would take it that there is any name
+
+    def __getattr__(name: str) -> Any:
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        importlib.import_module("mazurka.api")
+        return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+class Package(ModuleType):
+    """This module. When one of its submodules was imported, Python makes it an attribute here."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name == "explore" and isinstance(value, ModuleType):
+            return  # that is the name of a function, too, which users want
+        super().__setattr__(name, value)
+        if name == "api":
+            find_names()  # now, for nothing must be imported while a program is explored
+
+
+def find_names() -> None:
+    for module, names in HOMES.items():
+        home = importlib.import_module(f"mazurka.{module}")
+        globals().update({name: getattr(home, name) for name in names.split()})
+
+
+sys.modules[__name__].__class__ = Package

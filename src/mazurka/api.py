@@ -8,9 +8,9 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from types import MethodType
-from typing import Any, ParamSpec, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, Unpack, overload
 
 from mazurka.engine.memory_use import peak_memory_mb
 from mazurka.engine.program import Program
@@ -22,17 +22,19 @@ from mazurka.engine.result import (
     Result,
     Schedule,
 )
-from mazurka.engine.search import DEFAULT_DEPTH, DEFAULT_K, Progress, Search
+from mazurka.engine.search import Search
 from mazurka.engine.task import CannotSplit, Task
 from mazurka.explore.algorithms import ALGORITHMS
 from mazurka.explore.trust.bounds import Found, bounds_of, search_with_bounds
 from mazurka.options import (
-    DEFAULT_MAX_EVENTS,
     DEFAULT_STEP_LIMIT,
+    OPTIONS,
+    GivenOptions,
     Options,
     check_limits,
     check_name,
     conflicts_wanted,
+    refuse_unknown,
 )
 from mazurka.python.check import RUNNING
 from mazurka.python.program import PythonProgram
@@ -63,6 +65,19 @@ class CheckFailed(AssertionError):
         return CheckFailed, (str(self), self.result)
 
 
+if TYPE_CHECKING:
+
+    class ResultOrTest(Result):
+        """What `check` makes of a function without parameters: called, it gives a Result; as a bare
+        decorator it gives a test. A type checker cannot tell one from the other."""
+
+        __name__: str
+        __wrapped__: Callable[[], object]
+        mazurka_options: dict[str, Any]
+
+        def __call__(self) -> None: ...
+
+
 @dataclass
 class Runner:
     """Whoever runs checks, as the pytest plugin does: it may know options, and hears of results."""
@@ -81,31 +96,7 @@ def checks_run_by(runner: Runner) -> Iterator[None]:
         RUNNING.runners.pop()
 
 
-def explore(
-    program: Callable[[], object],
-    *,
-    algorithm: str = "pop",
-    max_executions: int | None = None,
-    time_limit: float | None = None,
-    stop_on_failure: bool = True,
-    independent_adds: bool = True,
-    max_events: int = DEFAULT_MAX_EVENTS,
-    step_limit: float = DEFAULT_STEP_LIMIT,
-    progress: Progress | None = None,
-    instrument: Sequence[str] | None = (),
-    setup: Callable[[], object] | None = None,
-    reset: Callable[[], object] | None = None,
-    granularity: str = "access",
-    seed: int = 0,
-    depth: int = DEFAULT_DEPTH,
-    k: int | str = DEFAULT_K,
-    preemptions: int | str | None = None,
-    strict_bound: bool = False,
-    equivalence: str = "mazurkiewicz",
-    loop_purity: bool = True,
-    awaits: bool = True,
-    unroll: int | None = None,
-) -> Result:
+def explore(program: Callable[[], object], **options: Unpack[GivenOptions]) -> Result:
     """Run a program once for every behaviour that differs.
 
     `algorithm`: "pop", "optimal" or "trust" (one execution for each trace), "source" (may meet
@@ -144,8 +135,24 @@ def explore(
     but poll. `unroll` bounds the rounds of all other loops that have steps: an execution that goes
     beyond is blocked, and the verdict is then "bounded".
     """
-    given = locals()
-    return explore_with(given.pop("program"), Options(**given))
+    refuse_unknown("explore", options)
+    return explore_with(program, Options(**options))
+
+
+def shown_signature() -> inspect.Signature:
+    """What `help` and notebooks show of `explore`: all options, with their defaults."""
+    shown = inspect.signature(explore)
+    program, _ = shown.parameters.values()
+    options = [
+        inspect.Parameter(
+            option.name, inspect.Parameter.KEYWORD_ONLY, default=option.default, annotation=kind
+        )
+        for option, kind in zip(OPTIONS.values(), Options.__annotations__.values(), strict=True)
+    ]
+    return shown.replace(parameters=[program, *options])
+
+
+vars(explore)["__signature__"] = shown_signature()
 
 
 def explore_with(program: Callable[[], object], options: Options) -> Result:
@@ -153,7 +160,7 @@ def explore_with(program: Callable[[], object], options: Options) -> Result:
 
 
 def explore_tasks(
-    program: Callable[[], object], tasks: Sequence[Task], **given: Any
+    program: Callable[[], object], tasks: Sequence[Task], **options: Unpack[GivenOptions]
 ) -> tuple[Result, list[Task]]:
     """Explore some tasks of a search, and give what is left of them. `Task(algorithm)` is all.
 
@@ -163,8 +170,8 @@ def explore_tasks(
     CannotSplit says that an algorithm cannot hand over work, an Outdated that the whole search
     must begin anew, as something about the program was not known.
     """
-    defaults = {p.name: p.default for p in list(inspect.signature(explore).parameters.values())[1:]}
-    return explore_all(program, tasks, Options(**{**defaults, **given}))
+    refuse_unknown("explore_tasks", options)
+    return explore_all(program, tasks, Options(**options))
 
 
 def explore_all(
@@ -181,7 +188,7 @@ def explore_all(
         lambda program: searched(program, tasks, options), learnt, is_whole
     )
     result.warnings.extend(session.warnings)
-    note_instrumented(result, options.instrument)
+    note_options(result, options)
     result.conclude(everything and is_whole)
     if everything and not is_whole:
         result.reason = "only some tasks were explored"
@@ -207,19 +214,9 @@ def searched(program: Program, tasks: Sequence[Task] | None, options: Options) -
 
 
 def session_of(program: Callable[[], object], options: Options) -> Session:
-    return Session(
-        program,
-        options.independent_adds,
-        options.max_events,
-        options.step_limit,
-        options.granularity,
-        options.instrument,
-        options.loop_purity,
-        options.awaits,
-        options.unroll,
-        options.setup,
-        options.reset,
-    )
+    """How the front end is to run a program: by those of the options that it has."""
+    names = [part.name for part in fields(Session) if part.name in OPTIONS]
+    return Session(program, **{name: getattr(options, name) for name in names})
 
 
 def new_search(
@@ -290,25 +287,17 @@ def check_tasks(tasks: Sequence[Task], options: Options) -> dict[str, list[str]]
     return learnt
 
 
-# What must be the same for all tasks of a search.
-KEPT = (
-    *("algorithm", "independent_adds", "max_events", "granularity", "instrument"),
-    *("preemptions", "strict_bound", "equivalence", "loop_purity", "awaits", "unroll"),
-)
-
-
 def kept_options(options: Options) -> dict[str, Any]:
-    kept = {name: getattr(options, name) for name in KEPT}
-    packages = options.instrument
-    return {**kept, "instrument": None if packages is None else list(packages)}
+    """What must be the same for all tasks of a search."""
+    of_search = ("algorithm", "preemptions", "strict_bound")
+    return {**options.saved(), **{name: getattr(options, name) for name in of_search}}
 
 
-def note_instrumented(result: Result, instrument: Sequence[str] | None) -> None:
-    """Schedules fit a program with the same hooks only."""
-    packages = None if instrument is None else list(instrument)
+def note_options(result: Result, options: Options) -> None:
+    """Say in the schedules how the program was run: they fit it only if it is run so again."""
     for failure in result.failures:
-        options = {**failure.schedule.options, "instrument": packages}
-        failure.schedule = replace(failure.schedule, options=options)
+        kept = {**failure.schedule.options, **options.saved()}
+        failure.schedule = replace(failure.schedule, options=kept)
 
 
 def check_program(program: object) -> None:
@@ -347,11 +336,19 @@ def runnable(program: Callable[P, object]) -> Callable[P, object]:
 
 @overload
 def check(
-    program: None = None, **options: Any
+    program: None = None, **options: Unpack[GivenOptions]
 ) -> Callable[[Callable[P, object]], Callable[P, None]]: ...
 @overload
-def check(program: Callable[..., object], **options: Any) -> Any: ...
-def check(program: Callable[..., object] | None = None, **options: Any) -> Any:
+def check(program: Callable[[], object]) -> "ResultOrTest": ...
+@overload
+def check(program: Callable[[], object], **options: Unpack[GivenOptions]) -> Result: ...
+@overload
+def check(  # type: ignore[overload-cannot-match]  # it can: by functions with parameters
+    program: Callable[P, object],
+) -> Callable[P, None]: ...
+def check(
+    program: Callable[..., object] | None = None, **options: Unpack[GivenOptions]
+) -> Callable[..., Any] | Result:
     """Explore a program, and raise CheckFailed unless no execution fails.
 
     Either call it, `mazurka.check(program, time_limit=60)`, which gives the Result; or put it on a
@@ -360,20 +357,13 @@ def check(program: Callable[..., object] | None = None, **options: Any) -> Any:
     in `mazurka_options`.
     """
     __tracebackhide__ = True  # pytest leaves out frames with such a variable
-    refuse_unknown(options)
+    refuse_unknown("check", options)
+    given = dict(options)
     if program is None:
-        return functools.partial(checked, options=options)
-    if not options and applied_as_decorator():
-        return checked(program, options)
-    return run_check(program, options)
-
-
-def refuse_unknown(options: dict[str, Any]) -> None:
-    """A misspelt option of a decorator is better found when the module is imported."""
-    known = list(inspect.signature(explore).parameters)[1:]
-    for name in options:
-        if name not in known:
-            raise MazurkaError(f"check has no option {name!r}; it has {', '.join(known)}")
+        return functools.partial(checked, options=given)
+    if not given and applied_as_decorator():
+        return checked(program, given)
+    return run_check(program, given)
 
 
 def applied_as_decorator() -> bool:
@@ -513,22 +503,12 @@ def replay(
             "check the program again"
         )
 
-    options = schedule.options
-    session = Session(
-        program,
-        bool(options.get("independent_adds", True)),
-        options.get("max_events", DEFAULT_MAX_EVENTS),
-        step_limit,
-        options.get("granularity", "access"),
-        options.get("instrument"),
-        bool(options.get("loop_purity", True)),
-        bool(options.get("awaits", True)),
-        options.get("unroll"),
-        setup,
-        reset,
+    options = replace(
+        Options.of_schedule(schedule.options), step_limit=step_limit, setup=setup, reset=reset
     )
     # What the search had learnt decides which operations wait.
-    learnt = {word: list(options.get(word, ())) for word in ("clocks", "changing")}
+    learnt = {word: list(schedule.options.get(word, ())) for word in ("clocks", "changing")}
+    session = session_of(program, options)
     return session.run(lambda program: followed(program, schedule), learnt)
 
 

@@ -76,7 +76,7 @@ def refused(*arguments: str) -> str:
     result = run(*arguments)
     assert result.exit_code == 2, result.output
     assert result.stdout == ""
-    assert "mazurka/cli.py" not in result.stderr
+    assert "mazurka/cli" not in result.stderr
     return result.stderr
 
 
@@ -450,6 +450,60 @@ def test_methods(write: Write) -> None:
 def test_tests_that_cannot_be_checked(write: Write, name: str, message: str) -> None:
     write("tests.py", TESTS)
     assert message in refused("check", f"tests.py::{name}")
+
+
+# The file of the project
+
+
+def test_options_of_a_project(write: Write) -> None:
+    """The decorator wins over it, and the command line over both."""
+    write("pyproject.toml", "[tool.mazurka]\nmax_executions = 3\nstop_on_failure = false\n")
+    write(
+        "package_of_tests/programs.py",
+        """
+        import mazurka
+
+        def plain(): mazurka.choose(range(5))
+
+        @mazurka.check(max_executions=4)
+        def decorated(): mazurka.choose(range(5))
+
+        def fails(): assert mazurka.choose([1, 2, 2]) == 1
+        """,
+    )
+    file = "package_of_tests/programs.py"
+    assert "max_executions=3" in run("check", f"{file}::plain").stdout
+    assert "max_executions=3" in run("check", "package_of_tests.programs:plain").stdout
+    assert "max_executions=4" in run("check", f"{file}::decorated").stdout
+    for name in ("plain", "decorated"):
+        result = run("check", f"{file}::{name}", "--max-executions", "2")
+        assert "max_executions=2" in result.stdout
+    assert "3 executions, 2 of which fail" in run("check", f"{file}::fails").stdout
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("sede = 1", "pyproject.toml: [tool.mazurka] has no option 'sede'; it has algorithm, seed"),
+        ("seed = '1'", "pyproject.toml: [tool.mazurka] seed: '1' is not a whole number\n"),
+        ("seed = ", "pyproject.toml is not TOML: "),
+    ],
+)
+def test_mistakes_in_the_file_of_a_project(write: Write, line: str, message: str) -> None:
+    write("race.py", RACE)
+    write("pyproject.toml", f"[tool.mazurka]\n{line}\n")
+    assert message in refused("check", "race.py::race")
+
+
+def test_a_replay_needs_no_options(write: Write, tmp_path: Path) -> None:
+    """Those that matter are in the schedule."""
+    write("race.py", RACE)
+    write("pyproject.toml", "[tool.mazurka]\nindependent_adds = false\nmax_events = 40\n")
+    run("check", "race.py::race", "--save", "failure.json")
+    options = json.loads((tmp_path / "failure.json").read_text())["options"]
+    assert (options["independent_adds"], options["max_events"]) == (False, 40)
+    write("pyproject.toml", "[tool.mazurka]\nsede = 1\n")
+    assert run("replay", "failure.json").exit_code == 1
 
 
 # Wrong use

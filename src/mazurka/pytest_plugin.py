@@ -1,7 +1,7 @@
 """The pytest plugin: options, a summary and readable failures for the tests that Mazurka checks.
 
-It lies beside the package, not in it: pytest loads it into every run, and to import any part of the
-package is to import the engine.
+pytest loads it into every run, also of suites that do not use Mazurka: nothing here imports the
+engine before a test does.
 """
 
 import argparse
@@ -13,9 +13,9 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from _pytest._code.code import (
@@ -26,6 +26,9 @@ from _pytest._code.code import (
     ReprTracebackNative,
 )
 from _pytest._io import TerminalWriter
+
+from mazurka.options import OPTIONS, SWITCH, Option
+from mazurka.pyproject import project_options
 
 if TYPE_CHECKING:
     from mazurka.api import CheckFailed
@@ -41,102 +44,25 @@ NO_TRACEBACK = ReprTracebackNative([])
 # Options
 
 
-@dataclasses.dataclass(frozen=True)
-class Settings:
+class Settings(NamedTuple):
     """How this pytest run is to check."""
 
-    defaults: dict[str, Any]  # from the configuration file
+    defaults: dict[str, Any]  # from the configuration files
     overrides: dict[str, Any]  # from the command line
     save: Path | None
 
 
 SETTINGS = pytest.StashKey[Settings]()
-
-
-def whole_number(text: str) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        number = 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number, at least 1")
-    return number
-
-
-def number_or_optimal(text: str) -> int | str:
-    return text if text == "optimal" else whole_number(text)
-
-
-def any_number(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
-
-
-def seconds(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not number > 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds, more than 0")
-    return number
-
-
-def one_of(what: str, constant: str) -> Callable[[str], str]:
-    """Takes one of the names that `mazurka.options` has in a constant."""
-
-    def take(text: str) -> str:
-        from mazurka import options
-
-        known = getattr(options, constant)
-        if text not in known:
-            raise argparse.ArgumentTypeError(
-                f"there is no {what} {text!r}; choose one of {', '.join(known)}"
-            )
-        return text
-
-    return take
-
-
-# Options of mazurka.check that can be set for a whole run.
-CHECK_OPTIONS: dict[str, tuple[Callable[[str], Any], str, str]] = {
-    "algorithm": (
-        one_of("algorithm", "ALGORITHMS"),
-        "NAME",
-        "How tests that Mazurka checks are explored.",
-    ),
-    "max_executions": (whole_number, "N", "Give up a test after this many executions."),
-    "time_limit": (seconds, "SECONDS", "Give up a test after this many seconds."),
-    "seed": (any_number, "N", "Which executions are taken at random, if they are."),
-    "depth": (whole_number, "N", "How many orderings a failure may take that pct is to find."),
-    "k": (number_or_optimal, "K", "With how many events alternatives conflict for qpor."),
-    "preemptions": (str, "K", "Leave out executions with more than K preemptions."),
-    "equivalence": (
-        one_of("equivalence", "EQUIVALENCES"),
-        "NAME",
-        "Which executions count as one: 'reads-from' goes by the values that are read.",
-    ),
-    "granularity": (
-        one_of("granularity", "GRANULARITIES"),
-        "NAME",
-        "Where threads are switched: at each access, or at sync only, with data races as failures.",
-    ),
-}
+IN_PYTEST = [option for option in OPTIONS.values() if option.in_pytest]
+SETTABLE = [option for option in IN_PYTEST if option.kind is not SWITCH]  # in configuration files
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("mazurka", "tests that are decorated with @mazurka.check")
-    for name, (kind, placeholder, help) in CHECK_OPTIONS.items():
-        flag = f"--mazurka-{name.replace('_', '-')}"
-        group.addoption(flag, type=kind, metavar=placeholder, help=help)
-        parser.addini(f"mazurka_{name}", f"{help} A test's decorator may say otherwise.")
-    group.addoption(
-        "--mazurka-all-failures",
-        action="store_true",
-        help="Go on after the first failing execution of a test, and show all.",
-    )
+    for option in IN_PYTEST:
+        add_option(group, option)
+    for option in SETTABLE:
+        parser.addini(f"mazurka_{option.name}", f"{option.help} A decorator may say otherwise.")
     group.addoption(
         "--mazurka-save",
         metavar="DIR",
@@ -144,26 +70,60 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def add_option(group: pytest.OptionGroup, option: Option) -> None:
+    def read(text: str) -> Any:
+        try:
+            return option.read(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+
+    flag = flag_of(option)
+    if option.kind is SWITCH:
+        group.addoption(flag, action="store_true", help=option.help)
+    elif option.kind is not None:
+        group.addoption(flag, type=read, metavar=option.kind.metavar, help=option.help)
+
+
+def flag_of(option: Option) -> str:
+    return f"--mazurka-{option.flag or option.name.replace('_', '-')}"
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    given = {name: config.getoption(f"mazurka_{name}") for name in CHECK_OPTIONS}
-    overrides = {name: value for name, value in given.items() if value is not None}
-    if config.getoption("mazurka_all_failures"):
-        overrides["stop_on_failure"] = False
     save = config.getoption("mazurka_save")
     config.stash[SETTINGS] = Settings(
-        ini_options(config), overrides, folder_for_schedules(save) if save else None
+        {**pyproject_options(config), **ini_options(config)},
+        command_line_options(config),
+        folder_for_schedules(save) if save else None,
     )
+
+
+def command_line_options(config: pytest.Config) -> dict[str, Any]:
+    options = {}
+    for option in IN_PYTEST:
+        value = config.getoption(flag_of(option))
+        if option.kind is SWITCH:
+            value = not option.default if value else None
+        if value is not None:
+            options[option.name] = value
+    return options
+
+
+def pyproject_options(config: pytest.Config) -> dict[str, Any]:
+    try:
+        return project_options(config.rootpath)
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from error
 
 
 def ini_options(config: pytest.Config) -> dict[str, Any]:
     options = {}
-    for name, (kind, _, _) in CHECK_OPTIONS.items():
-        text = config.getini(f"mazurka_{name}")
+    for option in SETTABLE:
+        text = config.getini(f"mazurka_{option.name}")
         if text:
             try:
-                options[name] = kind(text)
-            except argparse.ArgumentTypeError as error:
-                raise pytest.UsageError(f"mazurka_{name}: {error}") from error
+                options[option.name] = option.read(text)
+            except ValueError as error:
+                raise pytest.UsageError(f"mazurka_{option.name}: {error}") from error
     return options
 
 
@@ -179,11 +139,20 @@ def folder_for_schedules(name: str) -> Path:
 # Running a test
 
 
+def pytest_collection_finish() -> None:
+    """Load what tests have imported, though they have not asked for any of its names so far: their
+    checks count from the first on."""
+    package = sys.modules["mazurka"]
+    modules = list(sys.modules.values())
+    if any(getattr(module, "__dict__", {}).get("mazurka") is package for module in modules):
+        import mazurka.api  # noqa: F401
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Hand the options to the checks of a test, and keep what they found."""
     settings = item.config.stash[SETTINGS]
-    if "mazurka" not in sys.modules and not settings.defaults and not settings.overrides:
+    if "mazurka.api" not in sys.modules and not settings.defaults and not settings.overrides:
         return (yield)
     from mazurka.api import Runner, checks_run_by
 
@@ -234,7 +203,7 @@ def pytest_exception_interact(call: pytest.CallInfo[object]) -> None:
 
 def check_failed(call: pytest.CallInfo[Any]) -> "CheckFailed | None":
     """The exception that ended a test, if it is that of a check."""
-    if call.excinfo is None or "mazurka" not in sys.modules:
+    if call.excinfo is None or "mazurka.api" not in sys.modules:
         return None
     from mazurka.api import CheckFailed
 
@@ -334,7 +303,7 @@ def target_of(item: pytest.Item) -> str:
 
 def is_replayable(item: pytest.Item) -> bool:
     """Whether a test needs nothing that only pytest can give it."""
-    from mazurka.cli.main import setup_of
+    from mazurka.cli.targets import setup_of
 
     tests = getattr(item, "cls", None)
     has_setup = tests is not None and setup_of(tests)

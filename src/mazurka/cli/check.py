@@ -1,0 +1,124 @@
+"""`mazurka check`: explore a program, and give a verdict."""
+
+import contextlib
+import dataclasses
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from mazurka import api
+from mazurka.cli.exits import EXIT_CODES, EXIT_CODES_HELP, INTERRUPTED, WrongUse, clean_exit
+from mazurka.cli.options import search_options, typed
+from mazurka.cli.output import show_result
+from mazurka.cli.targets import Program, loaded
+from mazurka.engine.result import MazurkaError, Result
+from mazurka.options import OPTIONS
+from mazurka.pyproject import project_options
+from mazurka.report.document import result_document
+from mazurka.report.progress import Progress
+
+
+@click.command(epilog=EXIT_CODES_HELP)
+@click.argument("target")
+@search_options
+@click.option("--outcomes", is_flag=True, help="Show what the program returned, and how often.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document, and nothing else.")
+@click.option(
+    "--save",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the schedule of the first failure to a file, for 'mazurka replay'.",
+)
+def check(target: str, outcomes: bool, as_json: bool, save: Path | None, **options: Any) -> None:
+    """Check a function: run it once for every behaviour that differs.
+
+    TARGET is path/to/file.py::function, path/to/file.py::Class::method or
+    package.module:function; the function takes no arguments. Options of its @mazurka.check count
+    unless they are given here, and those of [tool.mazurka] in pyproject.toml unless either says
+    otherwise.
+    """
+    given = typed(options)
+    with clean_exit():
+        if save is not None:
+            require_writable(save)
+        # What the program prints must not get into the JSON document.
+        output = contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext()
+        with output, loaded(target) as (program, folder):
+            result, interrupted = explored(program, options_for(program, folder, given))
+            refuse_called_off(target, result)
+        name_program(result, target)
+        saved = save_failure(save, result) if save is not None else ""
+        if as_json:
+            click.echo(json.dumps(result_document(target, result)))
+        else:
+            show_result(target, result, outcomes)
+            if result.failures and save is None:
+                click.echo("\nTo keep this execution for 'mazurka replay', add --save FILE.")
+        if saved:
+            click.echo(f"\n{saved}", err=as_json)
+    sys.exit(INTERRUPTED if interrupted else EXIT_CODES[result.verdict])
+
+
+def options_for(program: Program, folder: Path, given: dict[str, Any]) -> dict[str, Any]:
+    """What the command line says wins over the decorator `mazurka.check` of the program, and that
+    over the file of the project."""
+    try:
+        project = project_options(folder)
+    except ValueError as error:
+        raise WrongUse(str(error)) from error
+    return {**project, **getattr(program, "mazurka_options", {}), **given}
+
+
+def explored(program: Program, options: dict[str, Any]) -> tuple[Result, bool]:
+    """The result of a search, or what there is of it if the user interrupts it."""
+    with Progress() as progress:
+        try:
+            return api.explore(program, **{**options, "progress": progress}), False
+        except KeyboardInterrupt:
+            result = progress.result
+            result.algorithm = options.get("algorithm", OPTIONS["algorithm"].default)
+            result.reason = "interrupted"
+            result.verdict = "failed" if result.failures else "incomplete"
+            return result, True
+        except MazurkaError as error:
+            raise WrongUse(str(error)) from error
+
+
+def refuse_called_off(target: str, result: Result) -> None:
+    outcome = api.called_off(result)
+    if outcome is not None:
+        raise WrongUse(f"{target} cannot be checked here: {result.failures[0].message}")
+
+
+# Schedules
+
+
+def require_writable(file: Path) -> None:
+    """Find out before the search whether a file can be written, without changing anything."""
+    is_new = not file.exists()
+    try:
+        file.open("a").close()
+        if is_new:
+            file.unlink()
+    except OSError as error:
+        raise WrongUse(f"cannot write {file}: {error.strerror}") from error
+
+
+def name_program(result: Result, target: str) -> None:
+    """Say in the schedules which program they are for, so that a replay need not be told."""
+    for failure in result.failures:
+        failure.schedule = dataclasses.replace(failure.schedule, program=target)
+
+
+def save_failure(file: Path, result: Result) -> str:
+    """Write the first failure's schedule; tells what was done."""
+    if not result.failures:
+        return f"No failure: nothing was written to {file}."
+    try:
+        file.write_text(result.failures[0].schedule.to_json() + "\n", encoding="utf-8")
+    except OSError as error:
+        raise WrongUse(f"cannot write {file}: {error.strerror}") from error
+    return f"The failing execution is in {file}; run it again with: mazurka replay {file}"
