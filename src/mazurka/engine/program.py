@@ -28,6 +28,7 @@ from typing import Final
 from mazurka.engine.event import NO_EVENTS, Event
 from mazurka.engine.operation import Footprint
 from mazurka.engine.result import Failure, NamedStep
+from mazurka.engine.subclassing import mypyc_attr
 from mazurka.engine.values import Values
 
 # How an execution ended.
@@ -48,6 +49,7 @@ NO_LOCATIONS: Final[list[bool]] = []
 NOWHERE_POLLED: Final[list[int]] = []
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Watcher:
     """What a search decides while a program runs."""
 
@@ -110,6 +112,7 @@ class Answer:
         self.race: str | None = None  # a data race in it; after `failure`, with both lines
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Program:
     """A program that can be run again and again from its initial state, and steered."""
 

@@ -9,8 +9,10 @@ execution can be computed without running the program.
 
 from mazurka.engine.event import Event
 from mazurka.engine.operation import Footprint
+from mazurka.engine.subclassing import mypyc_attr
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Values:
     """The answers must be functions of what is given, and nothing else."""
 

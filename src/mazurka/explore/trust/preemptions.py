@@ -128,8 +128,11 @@ class Schedule:
             if self.latest >= 0:
                 self.done_when_left[self.latest] = self.done.copy()
             done = self.done_when_left.get(thread)
-            if done is not None and could_go_on(self.order, event, done):
-                self.preemptions += 1
+            if done is not None:
+                while len(done) < len(self.done):
+                    done.append(0)  # of threads that were spawned since
+                if could_go_on(self.order, event, done):
+                    self.preemptions += 1
         self.latest = thread
         self.done[thread] += 1
 
