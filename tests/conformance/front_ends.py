@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from importlib import import_module
 from typing import Any, NamedTuple
 
+import mazurka
 from mazurka.engine.program import Program as EngineProgram
+from mazurka.python.program import PythonProgram
 from tests.conformance.programs import LOCK
 from tests.conformance.toy import ToyProgram
 from tests.conformance.toy_language import Program
 from tests.conformance.toy_state import in_turn
+from tests.oracles.checks import check_by_hand
 
 
 class FrontEnd(NamedTuple):
@@ -25,18 +27,12 @@ def toy_front_end(program: Program) -> Iterator[EngineProgram]:
 @contextmanager
 def python_front_end(program: Program) -> Iterator[EngineProgram]:
     """The same program, in Python."""
-    module: Any = import_module("mazurka.python.program")
-    subject = module.PythonProgram(as_function(program))
-    try:
-        yield subject
-    finally:
-        subject.close()
+    with check_by_hand() as check:
+        yield PythonProgram(check, as_function(program))
 
 
 def as_function(program: Program) -> Callable[[], None]:
     """A Python function that does what a toy program does."""
-    import mazurka
-
     def main() -> None:
         shared: list[Any] = [mazurka.Atomic(0) for _ in range(LOCK)]
         shared.append(mazurka.Lock())
@@ -86,13 +82,7 @@ def perform(place: Any, name: str, operands: list[int]) -> int:
     return int(getattr(place, name)(*operands) or 0)
 
 
-def has_python() -> bool:
-    try:
-        return hasattr(import_module("mazurka.python.program"), "PythonProgram")
-    except ImportError:
-        return False
-
-
-FRONT_ENDS = {"toy": FrontEnd(toy_front_end, wraps=True)}
-if has_python():
-    FRONT_ENDS["python"] = FrontEnd(python_front_end, wraps=False)
+FRONT_ENDS = {
+    "toy": FrontEnd(toy_front_end, wraps=True),
+    "python": FrontEnd(python_front_end, wraps=False),
+}
