@@ -152,7 +152,8 @@ def test_what_is_repeated_comes_out_the_same(name: str, program: Program, chance
         assert signature(repeated) == signature(first[: len(repeated)])
         for event, before in zip(repeated, first, strict=False):
             if event.location >= 0:
-                assert (event.before, event.after) == (before.before, before.after)
+                assert event.before == before.before
+                assert event.after in (None, before.after)  # a quick front end need not note it
         length = len(request.events)
         ending = subject.ending()
         subject.run(request)  # all of it is repeated
