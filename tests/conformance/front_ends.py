@@ -33,6 +33,7 @@ def python_front_end(program: Program) -> Iterator[EngineProgram]:
 
 def as_function(program: Program) -> Callable[[], None]:
     """A Python function that does what a toy program does."""
+
     def main() -> None:
         shared: list[Any] = [mazurka.Atomic(0) for _ in range(LOCK)]
         shared.append(mazurka.Lock())

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 READ, WRITE, ADD, NONE = "read", "write", "add", "none"
+NOBODY = -1
 
 Instruction = tuple[Any, ...]
 Program = tuple[tuple[Instruction, ...], ...]
@@ -46,6 +47,16 @@ class Ending:
 
     state: State
     interleavings: int
+    preemptions: dict[int, int]  # the fewest that it takes to end with a step of each thread
+
+    def preemptions_before(self, thread: int) -> int:
+        """The fewest if a thread goes on: a switch from one that could go on is a preemption."""
+        return min(
+            [
+                count + (last not in (thread, NOBODY) and can_go_on(self.state, last))
+                for last, count in self.preemptions.items()
+            ]
+        )
 
 
 class TooLarge(Exception):
@@ -55,7 +66,7 @@ class TooLarge(Exception):
 def traces_of(program: Program, wraps: bool = True, most: int = 1_000_000) -> dict[Trace, Ending]:
     """All traces; more than `most` of them at a time, or on the way to them, are too many."""
     trace, state = start_of(program)
-    begun = {trace: Ending(state, 1)}
+    begun = {trace: Ending(state, 1, {NOBODY: 0})}
     ended: dict[Trace, Ending] = {}
     while begun:
         longer: dict[Trace, Ending] = {}
@@ -64,13 +75,23 @@ def traces_of(program: Program, wraps: bool = True, most: int = 1_000_000) -> di
             if not following:
                 ended[trace] = ending
             for after, state in following:
-                known = longer.setdefault(after, Ending(state, 0))
+                known = longer.setdefault(after, Ending(state, 0, {}))
                 assert known.state == state, "equivalent interleavings end in the same way"
                 known.interleavings += ending.interleavings
+                thread = stepped(trace, after)
+                preemptions = ending.preemptions_before(thread)
+                known.preemptions[thread] = min(
+                    preemptions, known.preemptions.get(thread, preemptions)
+                )
         begun = longer
         if len(begun) + len(ended) > most:
             raise TooLarge
     return ended
+
+
+def stepped(trace: Trace, after: Trace) -> int:
+    """The thread that has made one more step."""
+    return next(thread for thread in range(len(trace)) if after[thread] != trace[thread])
 
 
 def start_of(program: Program) -> tuple[Trace, State]:

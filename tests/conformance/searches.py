@@ -6,7 +6,7 @@ from typing import Any
 
 from mazurka.engine.event import Event
 from mazurka.engine.operation import ADD, CHOOSE, NONE, READ, WRITE
-from mazurka.engine.program import REDUNDANT
+from mazurka.engine.program import CUT, REDUNDANT
 from mazurka.engine.program import Program as EngineProgram
 from mazurka.engine.result import EXCEPTION, Result
 from mazurka.engine.search import ALL_OF_THEM, Explorer, Search
@@ -24,6 +24,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     **{name: {} for name in ALGORITHMS if name != "qpor"},
     **{f"qpor {k}": {"k": k} for k in (1, 2, 3)},
     "qpor optimal": {"k": ALL_OF_THEM},
+    **{f"trust within {bound}": {"preemptions": bound} for bound in (0, 1, 2)},
     "reads-from": {"reads_from": True},
 }
 ALGORITHM_OF = {name: name.split()[0] for name in OPTIONS} | {"reads-from": "trust"}
@@ -81,7 +82,7 @@ class Found:
         if self.search.reads_from and self.search.counted == 1:
             self.forget()  # it has begun anew
         answer = program.answer
-        if answer.status == REDUNDANT:
+        if answer.status == REDUNDANT or answer.status == CUT:
             return
         trace = trace_of(program.events, self.threads)
         self.traces[trace] += 1
@@ -113,7 +114,7 @@ def found_in_tasks(
     """The same in parts: an explorer takes up a few tasks, runs a few executions, and leaves the
     rest to others, which know nothing but the texts of its tasks."""
     found = Found(len(program))
-    texts = [Task(name).to_json()]
+    texts = [Task(ALGORITHM_OF[name]).to_json()]
     while texts:
         tasks = [Task.from_json(text) for text in texts[:at_a_time]]
         del texts[:at_a_time]

@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 
 from mazurka.engine.program import Request
 from mazurka.engine.result import MazurkaError, Result
@@ -27,8 +27,16 @@ from tests.oracles.generated import PROGRAMS, generated
 
 MOST = 300  # traces
 SPLITTING = ["naive", "pop", "trust"]
+BOUNDED = ["trust within 0", "trust within 1", "trust within 2"]
 OPTIMAL = ["optimal", "pop", "trust", "qpor optimal"]
 EXHAUSTIVE = [*OPTIMAL, "source", "qpor 1", "qpor 2", "qpor 3"]
+
+# A thread is left before another one is spawned which then enables it.
+SPAWNED_LATE: Program = (
+    (("spawn", 1), ("await", 0, 1), ("spawn", 2)),
+    (("store", 0, 1), ("await", 1, 1)),
+    (("store", 1, 1),),
+)
 
 every_front_end = pytest.mark.parametrize("name", FRONT_ENDS)
 
@@ -126,6 +134,30 @@ def places_in_order(trace: Trace) -> set[int]:
     return {step[1] for steps in trace for step in steps if step[0] not in plain}
 
 
+# Bounds
+
+
+@every_front_end
+@given(program=any_program)
+@example(program=SPAWNED_LATE)
+@generated(PROGRAMS // 10)
+def test_bounded_searches_find_what_takes_few_preemptions(name: str, program: Program) -> None:
+    """They may find more, but nothing twice; and in tasks they find the same."""
+    front_end = FRONT_ENDS[name]
+    expected = expected_of(program, front_end)
+    for bound, search in enumerate(BOUNDED):
+        found = found_by(search, front_end, program)
+        within = {
+            trace for trace, ending in expected.items() if min(ending.preemptions.values()) <= bound
+        }
+        assert found.finished
+        assert within <= set(found.traces) <= set(expected)
+        assert max(found.traces.values(), default=0) <= 1
+        parts = found_in_tasks(search, front_end, program, 1, 1)
+        assert parts.traces == found.traces
+        assert parts.executions == found.executions
+
+
 # Tasks
 
 
@@ -148,7 +180,7 @@ def test_tasks_together_are_the_search(search: str, name: str, program: Program)
 
 
 @every_front_end
-@pytest.mark.parametrize("search", [name for name in OPTIONS if name not in SPLITTING])
+@pytest.mark.parametrize("search", [name for name in OPTIONS if name not in SPLITTING + BOUNDED])
 def test_others_say_why_they_cannot_split(search: str, name: str) -> None:
     program: Program = ((("spawn", 1), ("store", 0, 1)), (("store", 0, 2),))
     found = Found(2)

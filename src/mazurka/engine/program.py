@@ -13,6 +13,7 @@ of a hundred lines):
 
 - A thread always stands before its next operation: which one that is depends on nothing but the
   thread's own steps and what they gave.
+- Thread 0 is there from the start. Every other one is spawned, by an event, before it steps.
 - An operation accesses one location, or none; locations, threads and places in the source are
   numbers from 0 on, the same in every execution of a program. What two processes must name alike
   is asked for by `steps_of`, `stable_names` and `part_name`.
@@ -37,8 +38,8 @@ BLOCKED: Final = 1  # some thread can never go on
 REDUNDANT: Final = 2  # only threads in the sleep set could go on: explored before
 CUT: Final = 3  # broken off, as it goes beyond a bound
 
-# Policies: which thread makes the next step where the request does not say. In each of them awaits
-# come late, unless they are picked: what comes later might have disabled them.
+# Policies: which thread makes the next step where the request does not say. With GO_ON, awaits had
+# better come late, as what comes later might have disabled them; no search relies on that.
 GO_ON: Final = 0  # the thread that stepped last as long as it can, then its partner, then the first
 LEFTMOST: Final = 1  # the one with the lowest number that can, but for the first step
 PICKED: Final = 2  # the one that the watcher picks
@@ -46,7 +47,7 @@ PICKED: Final = 2  # the one that the watcher picks
 NOBODY: Final = -1  # no thread
 NO_PARTNERS: Final[list[int]] = []
 NO_LOCATIONS: Final[list[bool]] = []
-NOWHERE_POLLED: Final[list[int]] = []
+NONE_POLLED: Final[list[int]] = []
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -59,7 +60,8 @@ class Watcher:
         raise NotImplementedError
 
     def ends_run(self) -> bool:
-        """Whether the run is broken off here. Asked before free steps, if steps are watched."""
+        """Whether the run is broken off here. Asked before every free step, and when nobody can go
+        on, if steps are watched."""
         raise NotImplementedError
 
     def pick(self, threads: list[int]) -> int:
@@ -83,7 +85,7 @@ class Request:
 
         # How the rest is to go.
         self.policy = GO_ON
-        self.partners = NO_PARTNERS  # for each thread, one that had better run next to it
+        self.partners = NO_PARTNERS  # for each thread, one to run next to it; never changed
         self.first = NOBODY  # with LEFTMOST: who makes the first free step, if it can
 
         self.watcher: Watcher | None = None
@@ -102,11 +104,11 @@ class Answer:
     def __init__(self) -> None:
         self.status = COMPLETE
         self.failed = False
-        self.waiting: list[Event] = (
-            NO_EVENTS  # the operations that its blocked threads stand before
-        )
-        self.sleeping: list[Event] = NO_EVENTS  # and those of its sleeping threads
-        self.polled = NOWHERE_POLLED  # the locations that threads look at which wait in loops
+        # The operations that its blocked threads stand before, with the modes of enabled ones, and
+        # those of threads that could go on but sleep, or were broken off.
+        self.waiting: list[Event] = NO_EVENTS
+        self.sleeping: list[Event] = NO_EVENTS
+        self.polled = NONE_POLLED  # the locations that threads look at which wait in loops
         self.doubt = ""  # why something may be missed where the execution was left out
         self.bound = ""  # the bound that has cut it short, if one has
         self.race: str | None = None  # a data race in it; after `failure`, with both lines
@@ -127,8 +129,9 @@ class Program:
         The events of the request are repeated; then come the steps of its path; from there on the
         policy says who goes on, but for threads in the sleep set and those that the watcher keeps
         asleep. A step of the path is an event of which the operation is foretold, or a thread alone
-        (its kind is UNKNOWN) with the name of an operation. Values in events that are repeated are
-        those of this run, since they may be objects that an execution makes.
+        (its kind is UNKNOWN) with the name of an operation, or none, and a mode, or NONE. Values in
+        events that are repeated are those of this run, since they may be objects that an execution
+        makes.
         """
         raise NotImplementedError
 

@@ -58,16 +58,15 @@ class Access:
     """An access that is to come: its thread comes from the event `previous`, and `latest` was the
     last access to its location."""
 
-    def __init__(self, thread: int, location: int, footprint: Footprint) -> None:
+    def __init__(self, thread: int, footprint: Footprint) -> None:
         self.thread = thread
-        self.location = location
         self.footprint = footprint
         self.previous: Event | None = None
         self.latest: Event | None = None
 
 
 def access_of(event: Event, previous: Event | None, latest: Event | None) -> Access:
-    access = Access(event.thread, event.location, footprint_of(event))
+    access = Access(event.thread, footprint_of(event))
     access.previous = previous
     access.latest = latest
     return access
@@ -142,7 +141,6 @@ class Pop(Explorer):
         super().__init__(search)
         self.request.takes_conditions = False
         self.request.watcher = self
-        self.request.partners = []
         self.order = HappensBefore(self.program.values)
         self.tasks: list[Task] = []
         self.stack: list[Explored] = []
@@ -181,14 +179,20 @@ class Pop(Explorer):
     def bring_together(self, thread: int, other: int) -> None:
         """Let two threads run late, and one after the other, where nothing says who comes next: if
         they race, little is left to be run again when the race is reversed."""
-        if thread != other:  # else it is a data choice
-            partners = self.request.partners
-            while len(partners) <= max(thread, other):
-                partners.append(NOBODY)
-            if partners[thread] == NOBODY:
-                partners[thread] = other
-            if partners[other] == NOBODY:
-                partners[other] = thread
+        partners = self.request.partners
+        most = max(thread, other)
+        if most < len(partners) and partners[thread] != NOBODY and partners[other] != NOBODY:
+            return
+        if thread == other:  # a data choice
+            return
+        partners = partners.copy()  # a list of its own for each change
+        while len(partners) <= most:
+            partners.append(NOBODY)
+        if partners[thread] == NOBODY:
+            partners[thread] = other
+        if partners[other] == NOBODY:
+            partners[other] = thread
+        self.request.partners = partners
 
     def begin(self, task: Task) -> bool:
         """Explore(E1.s) for the schedule that a task ends with, or Explore of nothing."""
@@ -361,47 +365,53 @@ class Pop(Explorer):
 
     def keeps_asleep(self, thread: int, location: int) -> bool:
         """Whether an access would complete a schedule that comes before one in E."""
-        if not is_head_of_any(self.heads, location):
-            return False
-        self.catch_up()
-        latest = self.order.last_access[location]
-        assert latest is not None
-        if changes_all(latest):
-            return False
-        access = Access(thread, location, self.program.footprint(thread))
-        access.previous = self.order.latest_of(thread)
-        access.latest = latest
-        return self.comes_too_early(access, None, self.heads)
+        heads = self.heads
+        for place in range(len(heads) - 1, -1, -1):
+            head = heads[place]
+            if head.location == location and self.program.precedes(thread, head.thread):
+                self.catch_up()
+                latest = self.order.last_access[location]
+                if latest is None or changes_all(latest):
+                    return False
+                access = Access(thread, self.program.footprint(thread))
+                access.previous = self.order.latest_of(thread)
+                access.latest = latest
+                if is_first(access, head.rival, None):
+                    return True
+        return False
 
     def is_avoided(self, race: Race, explored: Explored) -> bool:
         """Whether a schedule contains one that comes before a schedule in E1 (line 7)."""
         heads = explored.heads
         if not heads or heads[0].position >= race.position:
             return False
-        if is_head_of_any(heads, race.head.location):
-            access = access_of(race.head, race.previous, race.latest)
-            if self.comes_too_early(access, race, heads):
-                return True
+        if self.comes_too_early(race.head, race.previous, race.latest, race, heads):
+            return True
         for event in explored.taken_along(race):
-            if is_head_of_any(heads, event.location):
-                access = access_of(event, event.previous, event.previous_access)
-                if self.comes_too_early(access, race, heads):
-                    return True
+            if self.comes_too_early(event, event.previous, event.previous_access, race, heads):
+                return True
         return False
 
-    def comes_too_early(self, access: Access, race: Race | None, heads: list[Head]) -> bool:
-        """Whether an access must not be made: because its thread precedes that of a head, and could
-        have come in its place.
-
-        For an access in a schedule, what the schedule does not take along is passed over.
-        """
+    def comes_too_early(
+        self,
+        event: Event,
+        previous: Event | None,
+        latest: Event | None,
+        race: Race,
+        heads: list[Head],
+    ) -> bool:
+        """Whether an access in a schedule must not be made: because its thread precedes that of a
+        head, and could have come in its place. What the schedule does not take along is passed
+        over."""
+        location = event.location
         for place in range(len(heads) - 1, -1, -1):
             head = heads[place]
             if (
-                head.location == access.location
-                and (race is None or head.position < race.position)
-                and self.program.precedes(access.thread, head.thread)
-                and is_first(access, head.rival, race)
+                head.location == location
+                and location >= 0
+                and head.position < race.position
+                and self.program.precedes(event.thread, head.thread)
+                and is_first(access_of(event, previous, latest), head.rival, race)
             ):
                 return True
         return False
@@ -522,14 +532,6 @@ class Pop(Explorer):
 def heads_before(race: Race, explored: Explored) -> list[Head]:
     """The heads that are left when a race is reversed."""
     return [head for head in explored.heads if head.position < race.position]
-
-
-def is_head_of_any(heads: list[Head], location: int) -> bool:
-    """Whether something might have come in the place of a head, at a location."""
-    for place in range(len(heads) - 1, -1, -1):
-        if heads[place].location == location:
-            return location >= 0
-    return False
 
 
 def count_events(path: list[Event]) -> None:

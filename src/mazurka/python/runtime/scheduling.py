@@ -23,6 +23,7 @@ from mazurka.engine.operation import (
 from mazurka.engine.program import (
     LEFTMOST,
     NO_LOCATIONS,
+    NO_PARTNERS,
     NOBODY,
     PICKED,
     Request,
@@ -46,7 +47,7 @@ class Turns(Registry):
         self.independent_adds = True
         # How the request of this execution says that the free part is to go.
         self.policy = LEFTMOST
-        self.has_partners = False
+        self.partners = NO_PARTNERS
         self.first = NOBODY
         self.watcher: Watcher | None = None
         self.watched: list[bool] = NO_LOCATIONS
@@ -58,7 +59,7 @@ class Turns(Registry):
         """An execution begins that is to go as a request says."""
         self.sleep = request.sleep
         self.policy = request.policy
-        if request.partners or self.has_partners:
+        if request.partners is not self.partners:
             self.pair(request.partners)
         self.first = request.first
         self.watcher = request.watcher
@@ -67,7 +68,7 @@ class Turns(Registry):
 
     def pair(self, partners: list[int]) -> None:
         """Tell threads which one had better run next to each."""
-        self.has_partners = len(partners) > 0
+        self.partners = partners
         for thread in self.threads:
             place = thread.id
             partner = partners[place] if place < len(partners) else NOBODY
