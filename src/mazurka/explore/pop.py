@@ -21,7 +21,7 @@ from mazurka.engine.clock import NO_CLOCK
 from mazurka.engine.event import NO_EVENTS, Event, conflicts, copy_of, footprint_of
 from mazurka.engine.operation import ADD, ALL, READ, WRITE, Footprint, may_block
 from mazurka.engine.order import HappensBefore, after, is_or_happens_before
-from mazurka.engine.program import NO_LOCATIONS, NOBODY
+from mazurka.engine.program import NOBODY
 from mazurka.engine.races import (
     adds_beside,
     changes_for,
@@ -141,6 +141,7 @@ class Pop(Explorer):
         super().__init__(search)
         self.request.takes_conditions = False
         self.request.watcher = self
+        self.request.watched = []
         self.order = HappensBefore(self.program.values)
         self.tasks: list[Task] = []
         self.stack: list[Explored] = []
@@ -196,11 +197,11 @@ class Pop(Explorer):
 
     def begin(self, task: Task) -> bool:
         """Explore(E1.s) for the schedule that a task ends with, or Explore of nothing."""
-        self.heads = NO_HEADS
+        self.take_heads(NO_HEADS)
         path: list[Event] = []
         if task.steps:
             path = self.path_of(task)
-            self.heads = self.heads_of(task, path)
+            self.take_heads(self.heads_of(task, path))
         self.events.clear()
         self.order.cut(0)
         counted = self.search.counted
@@ -219,8 +220,7 @@ class Pop(Explorer):
             self.order.put_back(copy)
         position = len(self.events)
         head = Head(race.head, position, race.earlier)
-        self.heads = [*heads_before(race, explored), head]
-        self.watch(head.location)
+        self.take_heads([*heads_before(race, explored), head])
         counted = self.search.counted
         going_on = self.run([race.head])
         if self.search.counted > counted:
@@ -324,8 +324,7 @@ class Pop(Explorer):
         """The heads in the schedules of a task. Each rival is seen by letting it come: these runs
         do not count."""
         count_events(path)
-        self.request.watched = NO_LOCATIONS
-        heads = [
+        return [
             Head(path[position], position, self.rival_at(path[:rival], thread))
             for position, rival, thread in zip(
                 task.numbers("heads"),
@@ -334,9 +333,6 @@ class Pop(Explorer):
                 strict=True,
             )
         ]
-        for head in heads:
-            self.watch(head.location)
-        return heads
 
     def rival_at(self, prefix: list[Event], name: str) -> Event:
         """What a thread does after a prefix."""
@@ -353,15 +349,18 @@ class Pop(Explorer):
 
     # While the program runs
 
-    def watch(self, location: int) -> None:
-        """Threads may have to sleep rather than access a location now."""
-        if location >= 0:
-            if self.request.watched is NO_LOCATIONS:
-                self.request.watched = []
-            watched = self.request.watched
-            while len(watched) <= location:
-                watched.append(False)
-            watched[location] = True
+    def take_heads(self, heads: list[Head]) -> None:
+        """Make these the heads in E, and watch where something might come in their place."""
+        watched = self.request.watched
+        for head in self.heads:
+            if head.location >= 0:
+                watched[head.location] = False
+        for head in heads:
+            if head.location >= 0:
+                while len(watched) <= head.location:
+                    watched.append(False)
+                watched[head.location] = True
+        self.heads = heads
 
     def keeps_asleep(self, thread: int, location: int) -> bool:
         """Whether an access would complete a schedule that comes before one in E."""
