@@ -17,8 +17,8 @@ from mazurka.engine.operation import (
     AWAIT,
     AWAIT_EXCHANGE,
     AWAIT_PART,
-    BLOCKED,
     COMPARE_EXCHANGE,
+    DISABLED,
     EXCHANGE,
     FETCH_ADD,
     FIRST_TRY_UPDATE,
@@ -56,7 +56,7 @@ FAILED: Final = object()
 
 
 def access_mode(kind: int, value: object, first: object, second: object) -> int:
-    """How an operation of this kind accesses a location that holds `value`: a mode, or BLOCKED."""
+    """How an operation of this kind accesses a location that holds `value`: a mode, or DISABLED."""
     if kind == LOAD or kind == TIMED_WAIT:
         return READ
     if kind == ADD_TO or kind == SEMAPHORE_RELEASE:
@@ -64,15 +64,15 @@ def access_mode(kind: int, value: object, first: object, second: object) -> int:
     if kind == COMPARE_EXCHANGE:
         return WRITE if same(value, first) else READ
     if kind == ACQUIRE:
-        return WRITE if value is None else BLOCKED
+        return WRITE if value is None else DISABLED
     if kind == TRY_ACQUIRE:
         return WRITE if value is None else READ
     if kind == RELEASE:
         return READ if value is None else WRITE
     if kind == AWAIT or kind == WAIT or kind == AWAIT_PART:
-        return READ if holds(first, value) else BLOCKED
+        return READ if holds(first, value) else DISABLED
     if kind == AWAIT_EXCHANGE or (FIRST_UPDATE <= kind < FIRST_TRY_UPDATE):
-        return WRITE if holds(first, value) else BLOCKED
+        return WRITE if holds(first, value) else DISABLED
     if kind >= FIRST_TRY_UPDATE:
         return WRITE if holds(first, value) else READ
     return WRITE if kind >= STORE else NONE
@@ -233,8 +233,10 @@ class PythonValues(Values):
 
     def some_sum_enables(self, operation: Event, value: object, sums: object) -> bool:
         if not isinstance(value, int):  # adds raise, and change nothing
-            return self.mode(operation, value) != BLOCKED
-        return any(self.mode(operation, value + total) != BLOCKED for total in cast(set[int], sums))
+            return self.mode(operation, value) != DISABLED
+        return any(
+            self.mode(operation, value + total) != DISABLED for total in cast(set[int], sums)
+        )
 
 
 def view_without(item: int, operation: Event, changes: list[Event]) -> View:

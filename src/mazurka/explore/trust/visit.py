@@ -20,8 +20,8 @@ from mazurka.engine.operation import (
     ADD,
     ALL,
     AWAIT_PART,
-    BLOCKED,
     CHOOSE,
+    DISABLED,
     READ,
     UNKNOWN,
     WRITE,
@@ -237,7 +237,7 @@ class Trust(Explorer):
             if 0 <= location < len(order.last_access):
                 order.know_thread(waiting.thread)
                 waiting.index = len(order.of_thread[waiting.thread]) + 1
-                waiting.mode = BLOCKED
+                waiting.mode = DISABLED
                 previous = order.latest_of(waiting.thread)
                 latest = order.last_access[location]
                 self.revisit_accesses(graph, len(graph.events), waiting, previous, latest)
@@ -546,15 +546,15 @@ def moved_to(values: Values, revisit: Revisit, revisited: Event, kept: list[int]
         elif access.mode == ADD and deleted:
             adds.append(access)
     if not deleted:
-        return None if event.mode == BLOCKED else moved
+        return None if event.mode == DISABLED else moved
     if event.kind == AWAIT_PART:
-        return part_awaited(values, moved, event.mode != BLOCKED, deleted)
+        return part_awaited(values, moved, event.mode != DISABLED, deleted)
     if has_parts(event.kind):
         changes = deleted[::-1]
         moved.mode, moved.structure, moved.part = values.footprint_without(event, changes)
     elif not is_steady(event.kind):
         moved.mode = values.mode(event, values.plus(deleted[0].before, adds))
-        if moved.mode == BLOCKED:
+        if moved.mode == DISABLED:
             return None
     return moved
 
