@@ -15,17 +15,12 @@ from mazurka.api import (
 from mazurka.engine.result import Failure, MazurkaError, Result, Schedule, Step
 from mazurka.python.primitives.atomic import Atomic
 from mazurka.python.primitives.atomic_blocks import atomic
-from mazurka.python.primitives.sync import (
-    Barrier,
-    BoundedSemaphore,
-    Condition,
-    Event,
-    Lock,
-    Queue,
-    RLock,
-    Semaphore,
-    ShutDown,
-)
+from mazurka.python.primitives.barriers import Barrier
+from mazurka.python.primitives.conditions import Condition
+from mazurka.python.primitives.events import Event
+from mazurka.python.primitives.locks import Lock, RLock
+from mazurka.python.primitives.queues import Queue, ShutDown
+from mazurka.python.primitives.semaphores import BoundedSemaphore, Semaphore
 from mazurka.python.primitives.threads import Handle, assume, choose, spawn
 from mazurka.python.symbolic import symbolic_bits, symbolic_bool, symbolic_int
 from mazurka.version import VERSION as __version__

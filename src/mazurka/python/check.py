@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # the parts import this module: here their types are only nam
     from mazurka.python.memory.calls import Calls
     from mazurka.python.memory.objects import Objects
     from mazurka.python.memory.older_objects import Heap
-    from mazurka.python.primitives.sync import RLock
+    from mazurka.python.primitives.locks import RLock
     from mazurka.python.rewriting.instrument import KeptCode
     from mazurka.python.runtime.runtime import Runtime
     from mazurka.python.symbolic.path import PathCondition

@@ -57,8 +57,8 @@ from mazurka.python.loops.rounds import Loop, found_circle
 from mazurka.python.loops.waiting import CONTAINS, LENGTH_OF, TRUTH, Looked
 from mazurka.python.memory.objects import MISSING, is_memory, plain_length
 from mazurka.python.operations import View
+from mazurka.python.primitives.barriers import OPEN
 from mazurka.python.primitives.loop_inbox import Handed, Inbox
-from mazurka.python.primitives.sync import OPEN
 from mazurka.python.runtime.race_detector import Access, Race
 from mazurka.python.runtime.runtime import (
     DIVERGED,

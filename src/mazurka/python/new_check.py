@@ -15,7 +15,7 @@ from mazurka.python.memory.attributes import Changeable, Standard
 from mazurka.python.memory.calls import Calls
 from mazurka.python.memory.objects import Objects
 from mazurka.python.memory.older_objects import Heap
-from mazurka.python.primitives.sync import RLock
+from mazurka.python.primitives.locks import RLock
 from mazurka.python.rewriting.instrument import KeptCode
 from mazurka.python.runtime.runtime import Runtime
 

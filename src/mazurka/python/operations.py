@@ -198,6 +198,11 @@ def apply_guarded(kind: int, value: object, holds: object, second: object) -> tu
     return result, after
 
 
+def always(_: object) -> bool:
+    """A guard that holds for every value."""
+    return True
+
+
 class PythonValues(Values):
     """The values of Python programs, for searches."""
 

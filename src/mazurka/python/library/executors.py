@@ -15,7 +15,7 @@ from typing import Any
 from mazurka.python.check import RUNNING
 from mazurka.python.library import queues
 from mazurka.python.library.steering import MISSING, Patch
-from mazurka.python.primitives.sync import Queue
+from mazurka.python.primitives.queues import Queue
 from mazurka.python.runtime.standard_thread import in_execution, new_hash, own
 
 HASH = "_mazurka_hash"

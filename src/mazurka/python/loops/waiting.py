@@ -46,7 +46,9 @@ from mazurka.python.loops.sleeping import is_standard, is_standard_exception
 from mazurka.python.memory.objects import MISSING, WHOLE, Contents, plain_length
 from mazurka.python.operations import PartAwaited, View
 from mazurka.python.operations import same as equals
-from mazurka.python.primitives.sync import Event, Lock, Queue, QueueState
+from mazurka.python.primitives.events import Event
+from mazurka.python.primitives.locks import Lock
+from mazurka.python.primitives.queues import Queue, QueueState
 from mazurka.python.runtime.standard_thread import Ended
 from mazurka.python.runtime.thread import Cell, Thread, Until
 from mazurka.python.source import callers_frame, variables_of

@@ -13,8 +13,8 @@ from typing import Any, cast
 from mazurka.engine.operation import LOAD, STORE, TIMED_WAIT
 from mazurka.engine.result import MazurkaError
 from mazurka.python.check import RUNNING
-from mazurka.python.primitives.sync import in_time
 from mazurka.python.primitives.threads import Handle, started
+from mazurka.python.primitives.timeouts import in_time
 from mazurka.python.runtime.runtime import Block, Cancelled, SharedObject, Stuck
 
 HANDLE = "_mazurka_handle"
