@@ -19,7 +19,9 @@ COMPILED = {
     "explore/trust": "causality preemptions reads_from visit",
     "python": "check failures operations program source",
     "python/loops": "constants rounds sleeping waiting waiting_hooks",
-    "python/memory": "attributes cached_functions calls containers matching objects",
+    "python/memory": (
+        "attributes cached_functions calls cells containers identities matching shapes undo"
+    ),
     "python/primitives": (
         "atomic barriers conditions counters events locks loop_inbox queues semaphores threads "
         "timeouts undivided"

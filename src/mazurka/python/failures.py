@@ -55,7 +55,7 @@ from mazurka.engine.result import (
 from mazurka.python.check import RUNNING
 from mazurka.python.loops.rounds import Loop, found_circle
 from mazurka.python.loops.waiting import CONTAINS, LENGTH_OF, TRUTH, Looked
-from mazurka.python.memory.objects import MISSING, is_memory, plain_length
+from mazurka.python.memory.shapes import MISSING, is_memory, plain_length
 from mazurka.python.operations import View
 from mazurka.python.primitives.barriers import OPEN
 from mazurka.python.primitives.loop_inbox import Handed, Inbox

@@ -13,7 +13,7 @@ from mazurka.python.library.steering import Models
 from mazurka.python.loops.rounds import Settings
 from mazurka.python.memory.attributes import Changeable, Standard
 from mazurka.python.memory.calls import Calls
-from mazurka.python.memory.objects import Objects
+from mazurka.python.memory.identities import Objects
 from mazurka.python.memory.older_objects import Heap
 from mazurka.python.primitives.locks import RLock
 from mazurka.python.rewriting.instrument import KeptCode

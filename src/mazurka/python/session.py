@@ -12,7 +12,7 @@ from mazurka.engine.task import Outdated
 from mazurka.python.check import Check
 from mazurka.python.library import steered_standard_library
 from mazurka.python.loops.rounds import Settings
-from mazurka.python.memory.objects import Misjudged
+from mazurka.python.memory.identities import Misjudged
 from mazurka.python.new_check import new_check
 from mazurka.python.program import PythonProgram, learnt_in
 from mazurka.python.rewriting.rewritten_code import OrdinaryCode, ordinary_code

@@ -20,7 +20,7 @@ from mazurka.python.memory.attributes import (
     is_pythons_own,
     way_to,
 )
-from mazurka.python.memory.objects import MISSING, present_value
+from mazurka.python.memory.shapes import MISSING, present_value
 from mazurka.python.primitives.atomic import Atomic
 from mazurka.python.primitives.events import Event
 from mazurka.python.primitives.locks import Lock

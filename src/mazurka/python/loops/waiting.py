@@ -43,7 +43,8 @@ from mazurka.python.loops.rounds import (
     time_does_not_matter,
 )
 from mazurka.python.loops.sleeping import is_standard, is_standard_exception
-from mazurka.python.memory.objects import MISSING, WHOLE, Contents, plain_length
+from mazurka.python.memory.cells import Contents
+from mazurka.python.memory.shapes import MISSING, WHOLE, plain_length
 from mazurka.python.operations import PartAwaited, View
 from mazurka.python.operations import same as equals
 from mazurka.python.primitives.events import Event

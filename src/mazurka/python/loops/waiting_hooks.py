@@ -39,7 +39,7 @@ from mazurka.python.memory.attributes import (
 )
 from mazurka.python.memory.calls import callee, method
 from mazurka.python.memory.containers import contains, is_modelled, is_own, length, load_item, truth
-from mazurka.python.memory.objects import ATOMS, ELEMENTS, KEYED, shape_of
+from mazurka.python.memory.shapes import ATOMS, ELEMENTS, KEYED, shape_of
 from mazurka.python.primitives import (
     atomic,
     barriers,

@@ -19,7 +19,8 @@ from typing import Any, Final, cast
 
 from mazurka.engine.operation import ALL, LOAD, NONE, READ, STORE, WRITE
 from mazurka.python.check import RUNNING
-from mazurka.python.memory.objects import MISSING, VALUE, is_memory, own_dict, present_value
+from mazurka.python.memory.identities import VALUE
+from mazurka.python.memory.shapes import MISSING, is_memory, own_dict, present_value
 from mazurka.python.runtime.thread import Cell
 from mazurka.python.source import here
 
