@@ -54,7 +54,7 @@ from mazurka.engine.result import (
 )
 from mazurka.python.check import RUNNING
 from mazurka.python.loops.rounds import Loop, found_circle
-from mazurka.python.loops.waiting import CONTAINS, LENGTH_OF, TRUTH, Looked
+from mazurka.python.loops.waiting import CONTAINS, LENGTH_OF, TRUTH, Fails, Looked
 from mazurka.python.memory.shapes import MISSING, is_memory, plain_length
 from mazurka.python.operations import View
 from mazurka.python.primitives.barriers import OPEN
@@ -242,7 +242,7 @@ def awaited_action(event: Event, name: str) -> str:
     if kind == READ_WHOLE:
         return f"{VERBS[kind]} {name}"
     found = view.value
-    text = "not there" if found is KeyError or found is IndexError else show_now(found)
+    text = "not there" if isinstance(found, Fails) else show_now(found)
     return f"{VERBS[kind]} {name}[{show(event.second)}]: {text}"
 
 
@@ -255,8 +255,7 @@ def awaited_in_words(looked: Looked, name: str, contents: object) -> str:
     key = show(looked.sought.key)
     if sort == CONTAINS:
         return f"{key} is {'' if found else 'not '}in {name}"
-    is_missing = found is KeyError or found is IndexError
-    return f"{name}[{key}] is {'not there' if is_missing else show(found)}"
+    return f"{name}[{key}] is {'not there' if isinstance(found, Fails) else show(found)}"
 
 
 def account_of(program: Program) -> Failure:
