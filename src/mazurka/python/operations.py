@@ -134,6 +134,14 @@ class PartAwaited:
     def look(self, contents: object) -> View:
         raise NotImplementedError
 
+    def step_words(self, event: Event, name: str) -> str:
+        """What the read found in a container with this name, once it had waited."""
+        raise NotImplementedError
+
+    def found_words(self, name: str, contents: object) -> str:
+        """What it finds as long as it waits."""
+        raise NotImplementedError
+
     def footprint(self, contents: object) -> Footprint:
         return footprint(self.kind, self.item, self.look(contents))
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any, Final, cast
 
+from mazurka.engine.event import Event
 from mazurka.engine.operation import (
     ACQUIRE,
     AWAIT,
@@ -29,6 +30,7 @@ from mazurka.engine.operation import (
     SEMAPHORE_TRY_ACQUIRE,
     TIMED_WAIT,
     TRY_ACQUIRE,
+    VERBS,
 )
 from mazurka.python.check import RUNNING
 from mazurka.python.loops.constants import constant_at, is_readable
@@ -47,12 +49,9 @@ from mazurka.python.memory.cells import Contents
 from mazurka.python.memory.shapes import MISSING, WHOLE, plain_length
 from mazurka.python.operations import PartAwaited, View
 from mazurka.python.operations import same as equals
-from mazurka.python.primitives.events import Event
-from mazurka.python.primitives.locks import Lock
-from mazurka.python.primitives.queues import Queue, QueueState
-from mazurka.python.runtime.standard_thread import Ended
 from mazurka.python.runtime.thread import Cell, Thread, Until
 from mazurka.python.source import callers_frame, variables_of
+from mazurka.python.words import show, show_found
 
 Condition = Callable[[object, dict[str, Any]], object]
 
@@ -259,6 +258,25 @@ class Looked(PartAwaited):
             view.present = view.value is not NO_KEY and view.value is not False
         return view
 
+    def step_words(self, event: Event, name: str) -> str:
+        view = cast(View, event.view)
+        if self.kind == LENGTH:
+            return f"length of {name}: {view.length}"
+        if self.kind == READ_WHOLE:
+            return f"{VERBS[self.kind]} {name}"
+        found = "not there" if isinstance(view.value, Fails) else show_found(view.value)
+        return f"{VERBS[self.kind]} {name}[{show(event.second)}]: {found}"
+
+    def found_words(self, name: str, contents: object) -> str:
+        sort = self.sought.sort
+        if sort == LENGTH_OF or sort == TRUTH:
+            return f"length of {name}: {plain_length(contents)}"
+        found = self.sought.find(contents)
+        key = show(self.sought.key)
+        if sort == CONTAINS:
+            return f"{key} is {'' if found else 'not '}in {name}"
+        return f"{name}[{key}] is {'not there' if isinstance(found, Fails) else show(found)}"
+
 
 class Read:
     """What a read waits for, as a function of what it finds."""
@@ -268,26 +286,9 @@ class Read:
         self.cell = cell
 
     def __call__(self, found: object) -> bool:
-        value = seen_by(self.until.method, self.cell, found)
+        method = self.until.method
+        value = self.cell.given(method, found) if method and method != "load" else found
         return value is MISSING or not is_constant(value) or not self.until.is_pure(value)
-
-
-def seen_by(method: str, cell: Cell, found: object) -> object:
-    """What a method gives that finds this in an object."""
-    if not method or method == "load":
-        return found
-    if isinstance(cell, Event):
-        return bool(found)
-    if isinstance(cell, Lock):
-        return found is not None
-    if isinstance(cell, Ended):
-        return not found  # is_alive
-    if not isinstance(cell, Queue):
-        return MISSING
-    length = len(cast(QueueState, found).items)
-    if method == "qsize":
-        return length
-    return length == 0 if method == "empty" else 0 < cell.maxsize <= length
 
 
 class Exchanged:

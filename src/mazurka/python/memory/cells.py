@@ -2,7 +2,25 @@
 
 from typing import Any, cast
 
-from mazurka.engine.operation import CHANGE_WHOLE, FIRST_ON_PARTS, LENGTH, WRITE
+from mazurka.engine.event import Event
+from mazurka.engine.operation import (
+    APPEND,
+    AWAIT,
+    AWAIT_PART,
+    CHANGE_WHOLE,
+    FIRST_ON_PARTS,
+    INDEX_READ,
+    INDEX_SET,
+    ITEM_INSERT,
+    ITEM_READ,
+    ITEM_SET,
+    LENGTH,
+    LOAD,
+    READ,
+    TAKE,
+    VERBS,
+    WRITE,
+)
 from mazurka.python.check import RUNNING
 from mazurka.python.memory.shapes import (
     ATOMS,
@@ -15,12 +33,21 @@ from mazurka.python.memory.shapes import (
     plain_items,
     plain_length,
 )
-from mazurka.python.operations import NO_VIEW, View
-from mazurka.python.runtime.thread import Cell
+from mazurka.python.operations import NO_VIEW, PartAwaited, View
+from mazurka.python.runtime.thread import Cell, ThreadNames
+from mazurka.python.words import show, show_found
 
 
 class Variable(Cell):
     """An attribute, or a global or closure variable."""
+
+    @staticmethod
+    def step_words(event: Event, name: str, threads: ThreadNames) -> str:
+        if event.kind == LOAD or event.kind == AWAIT:
+            return f"read {name}: {show_found(event.before)}"
+        if event.first is MISSING:
+            return f"delete {name}"
+        return f"write {show_found(event.first)} to {name}"
 
 
 class Contents(Cell):
@@ -61,6 +88,15 @@ class Contents(Cell):
         items = plain_items(self.value)
         return set(items) if self.shape == ELEMENTS else items
 
+    @staticmethod
+    def step_words(event: Event, name: str, threads: ThreadNames) -> str:
+        if event.kind == AWAIT_PART:
+            return cast(PartAwaited, event.first).step_words(event, name)
+        return item_words(event, name)
+
+    def found_words(self, awaited: object, name: str) -> str:
+        return cast(PartAwaited, awaited).found_words(name, self.value)
+
     def number_of(self, key: object) -> int:
         """The number of an item by its key; -1 for a key that cannot be told from others, as its
         class says itself what is equal."""
@@ -76,6 +112,27 @@ class Contents(Cell):
             self.known.keys.append(name)
             self.known.numbers[name] = number
         return number
+
+
+def item_words(event: Event, name: str) -> str:
+    """What an event did to a container with this name."""
+    kind = event.kind
+    view = cast(View, event.view)
+    if kind == LENGTH:
+        return f"length of {name}: {view.length}"
+    if kind >= APPEND:
+        ending = ": empty" if kind == TAKE and event.mode == READ else ""
+        return f"{VERBS[kind]} {'to ' if kind == APPEND else ''}{name}{ending}"
+    item = f"{name}[{show(event.second)}]"
+    by_index = kind == INDEX_READ or kind == INDEX_SET
+    there = event.part >= 0 if by_index else view.present
+    if kind == ITEM_SET or (there and kind == INDEX_SET):
+        return f"{VERBS[kind]} {item} to {show_found(event.after)}"
+    if there and (kind == INDEX_READ or (kind == ITEM_READ and view.value is not None)):
+        return f"{VERBS[kind]} {item}: {show_found(view.value)}"
+    if there and kind != ITEM_INSERT:
+        return f"{VERBS[kind]} {item}"
+    return f"{VERBS[kind]} {item}: {'already there' if there else 'not there'}"
 
 
 def name_of_key(key: object) -> object:

@@ -409,7 +409,7 @@ class Objects(Memory):
     def field_location(self, identity: Identity, name: str) -> int:
         location = identity.fields.get(name, -1)
         if location < 0:
-            location = new_location(f"{identity.name}.{name}", identity, name)
+            location = new_location(f"{identity.name}.{name}", identity, name, Variable)
             identity.fields[name] = location
         return location
 
@@ -423,7 +423,7 @@ class Objects(Memory):
             contents = Contents(container, shape_of(type(container)))
             identity = record.identity
             if identity.contents < 0:
-                identity.contents = new_location(identity.name, identity, "")
+                identity.contents = new_location(identity.name, identity, "", Contents)
             contents.location = identity.contents
             contents.known = self.runtime.locations[contents.location]
             record.contents = contents
@@ -480,9 +480,9 @@ def name_of_class(kind: type) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-def new_location(name: str, owner: Identity, field: str) -> int:
+def new_location(name: str, owner: Identity, field: str, cell_type: type[Cell]) -> int:
     runtime = RUNNING.check.runtime
-    location = Location(name, label_of_field(owner, field), "", -1)
+    location = Location(name, label_of_field(owner, field), cell_type, -1)
     location.owner = owner
     location.field = "" if field == VALUE else field  # a closure variable is what its field is
     runtime.locations.append(location)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from threading import BrokenBarrierError
 from typing import cast
 
+from mazurka.engine.event import Event
 from mazurka.engine.operation import (
     BARRIER_CHANGE,
     BARRIER_ENTER,
@@ -16,6 +17,7 @@ from mazurka.python.check import RUNNING
 from mazurka.python.operations import FAILED, always
 from mazurka.python.primitives.timeouts import in_time
 from mazurka.python.runtime.runtime import SharedObject
+from mazurka.python.runtime.thread import ThreadNames
 
 # The states of a barrier, and of the gate that holds back the threads of one round.
 FILLING = "filling"
@@ -30,6 +32,15 @@ class Gate(SharedObject):
 
     def __init__(self, barrier: SharedObject) -> None:
         super().__init__(CLOSED, None, barrier)
+
+    @staticmethod
+    def step_words(event: Event, name: str, threads: ThreadNames) -> str:
+        if event.kind == NOTIFY:
+            return f"{'open' if event.first == OPEN else 'break'} {name}"
+        return f"wait at {name}: {event.before}"
+
+    def waiting_words(self, kind: int, name: str, threads: ThreadNames) -> str:
+        return f"at {name}"
 
 
 class BarrierState:

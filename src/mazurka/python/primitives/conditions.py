@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from typing import Any, cast
 
+from mazurka.engine.event import Event
 from mazurka.engine.operation import NOTIFY, TIMED_WAIT, WAIT
 from mazurka.python.check import RUNNING
 from mazurka.python.primitives.locks import Lock, RLock
 from mazurka.python.primitives.timeouts import in_time
 from mazurka.python.runtime.runtime import SharedObject
+from mazurka.python.runtime.thread import ThreadNames
 
 
 class Waiter(SharedObject):
@@ -15,6 +17,21 @@ class Waiter(SharedObject):
 
     def __init__(self, lock: SharedObject) -> None:
         super().__init__(False, None, lock)
+
+    @staticmethod
+    def step_words(event: Event, name: str, threads: ThreadNames) -> str:
+        if event.kind == NOTIFY:
+            return f"notify {threads(maker_of(event))} on {name}"
+        return f"wait on {name}: {'notified' if event.before else 'timed out'}"
+
+    def waiting_words(self, kind: int, name: str, threads: ThreadNames) -> str:
+        return f"for a notification on {name}"
+
+
+def maker_of(event: Event) -> int:
+    """The thread that has made what an event works on: it waits there."""
+    runtime = RUNNING.check.runtime
+    return runtime.thread_called(runtime.locations[event.location].name.partition("#")[0])
 
 
 class Condition:

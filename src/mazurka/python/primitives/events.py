@@ -29,3 +29,6 @@ class Event(SharedObject):
             runtime.perform(WAIT, self, bool, None)
             return True
         return in_time(cast(bool, runtime.perform(TIMED_WAIT, self, None, None)), timeout)
+
+    def given(self, method: str, found: object) -> object:
+        return bool(found)

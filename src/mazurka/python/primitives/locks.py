@@ -7,6 +7,7 @@ from mazurka.engine.operation import ACQUIRE, LOAD, RELEASE, TRY_ACQUIRE
 from mazurka.python.check import RUNNING
 from mazurka.python.primitives.timeouts import in_time
 from mazurka.python.runtime.runtime import SharedObject
+from mazurka.python.runtime.thread import ThreadNames
 
 
 class Lock(SharedObject):
@@ -34,6 +35,14 @@ class Lock(SharedObject):
 
     def __exit__(self, *_: object) -> None:
         self.release()
+
+    def given(self, method: str, found: object) -> object:
+        return found is not None
+
+    def waiting_words(self, kind: int, name: str, threads: ThreadNames) -> str:
+        if kind != ACQUIRE:
+            return super().waiting_words(kind, name, threads)
+        return f"to acquire {name}, held by {threads(cast(int, self.value))}"
 
     # What a condition needs of its lock.
 

@@ -114,6 +114,12 @@ class Queue(SharedObject):
     def full(self) -> bool:
         return 0 < self.maxsize <= self.qsize()
 
+    def given(self, method: str, found: object) -> object:
+        length = len(cast(QueueState, found).items)
+        if method == "qsize":
+            return length
+        return length == 0 if method == "empty" else 0 < self.maxsize <= length
+
     def takes_items(self, state: QueueState) -> bool:
         return state.shut_down or self.maxsize <= 0 or len(state.items) < self.maxsize
 

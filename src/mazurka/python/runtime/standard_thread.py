@@ -10,12 +10,14 @@ from collections.abc import Callable
 from random import Random
 from typing import Any, cast
 
+from mazurka.engine.event import Event
 from mazurka.engine.operation import LOAD, STORE, TIMED_WAIT
 from mazurka.engine.result import MazurkaError
 from mazurka.python.check import RUNNING
 from mazurka.python.primitives.threads import Handle, started
 from mazurka.python.primitives.timeouts import in_time
 from mazurka.python.runtime.runtime import Block, Cancelled, SharedObject, Stuck
+from mazurka.python.runtime.thread import ThreadNames
 
 HANDLE = "_mazurka_handle"
 HASH = "_mazurka_hash"
@@ -92,6 +94,17 @@ class Ended(SharedObject):
 
     def __init__(self, name: str) -> None:
         super().__init__(False, name)
+
+    def given(self, method: str, found: object) -> object:
+        return not found  # is_alive
+
+    @staticmethod
+    def step_words(event: Event, name: str, threads: ThreadNames) -> str:
+        return f"{'end' if event.kind == STORE else 'look whether it has ended:'} {name}"
+
+    @staticmethod
+    def is_told(event: Event, is_looked_at: bool) -> bool:
+        return is_looked_at  # else nobody cares
 
 
 class Life:
