@@ -12,7 +12,7 @@ from mazurka.engine.program import Program
 from mazurka.engine.result import Step
 from mazurka.python.check import RUNNING
 from mazurka.python.runtime.race_detector import Access
-from mazurka.python.runtime.standard_thread import Life
+from mazurka.python.runtime.standard_thread import ThreadRun
 from mazurka.python.runtime.thread import Identity, Thread
 from mazurka.python.source import assigned_name, place, raised_at, source_line
 
@@ -112,7 +112,7 @@ def thread_order(event: Event) -> list[int]:
 
 def function_name(thread: Thread) -> str:
     function = thread.function
-    if isinstance(function, Life):
+    if isinstance(function, ThreadRun):
         return str(function.thread.name)
     return getattr(function, "__name__", "thread")
 

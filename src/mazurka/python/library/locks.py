@@ -28,7 +28,7 @@ REAL_RLOCK: Any = _thread.RLock
 # Locks are objects of C, whose methods cannot be replaced. So their names are, by classes.
 
 
-class Stand(type):
+class StandIn(type):
     """The type of classes that stand for a type of C: they give models in an execution, and have
     both for instances."""
 
@@ -44,13 +44,13 @@ class Stand(type):
         return isinstance(instance, cls.real_type) or type(instance) is cls.model
 
 
-class Lock(metaclass=Stand):
+class Lock(metaclass=StandIn):
     real_type = REAL_LOCK
     make_real = staticmethod(_thread.allocate_lock)
     model = locks.Lock
 
 
-class RLock(metaclass=Stand):
+class RLock(metaclass=StandIn):
     real_type = REAL_RLOCK
     make_real = REAL_RLOCK
     model = locks.RLock

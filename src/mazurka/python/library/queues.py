@@ -6,7 +6,7 @@ from types import GenericAlias
 from typing import Any
 
 from mazurka.python.check import RUNNING
-from mazurka.python.library.locks import Stand
+from mazurka.python.library.locks import StandIn
 from mazurka.python.library.steering import (
     MODEL,
     OWN_CODE,
@@ -25,7 +25,7 @@ if hasattr(queue.Queue, "shutdown"):
     METHODS.append("shutdown")
 
 
-class SimpleQueue(metaclass=Stand):
+class SimpleQueue(metaclass=StandIn):
     real_type = REAL_SIMPLE_QUEUE
     make_real = REAL_SIMPLE_QUEUE
     model = queues.Queue

@@ -39,7 +39,7 @@ from mazurka.python.runtime.thread import Thread
 from mazurka.python.source import callers_frame, variables_of
 
 
-class Settings:
+class LoopSettings:
     """What is done about loops, and what was learnt in the searches of one check."""
 
     def __init__(self, purity: bool = True, awaits: bool = True, unroll: int | None = None) -> None:

@@ -53,7 +53,7 @@ from mazurka.python.runtime.thread import Cell, Thread, Until
 from mazurka.python.source import callers_frame, variables_of
 from mazurka.python.words import show, show_found
 
-Condition = Callable[[object, dict[str, Any]], object]
+PurityCondition = Callable[[object, dict[str, Any]], object]
 
 # Names among the variables of a condition that stand for something else.
 AT_HEAD: Final = "head of loop: "  # begins that of a variable as it was there
@@ -145,7 +145,7 @@ class Unless(Until):
         self,
         thread: Thread,
         loop: Loop,
-        condition: Condition,
+        condition: PurityCondition,
         variables: dict[str, Any],
         method: str,
         sought: Sought | None,
@@ -176,18 +176,18 @@ class Unless(Until):
             return False
         if kind == LOAD or kind == TIMED_WAIT:
             thread.kind = AWAIT
-            thread.first = Read(self, thread.cell)
+            thread.first = AwaitedRead(self, thread.cell)
             return True
         if kind == EXCHANGE:
             thread.second = thread.first
             thread.kind = AWAIT_EXCHANGE
-            thread.first = Exchanged(self, thread.second)
+            thread.first = AwaitedExchange(self, thread.second)
             return True
         if not self.is_pure_if_it_fails(kind):
             return False
         if kind == COMPARE_EXCHANGE:
             thread.kind = AWAIT_EXCHANGE
-            thread.first = Equal(thread.first)
+            thread.first = AwaitedCompareExchange(thread.first)
             return True
         thread.kind = WAITING[kind]
         return True
@@ -210,7 +210,7 @@ class Unless(Until):
             runtime.copies = True
             check.objects.stop_search()
         thread.second = sought.key
-        thread.first = Looked(self, sought, kind, cast(int, thread.first))
+        thread.first = AwaitedLook(self, sought, kind, cast(int, thread.first))
         thread.kind = AWAIT_PART
         return True
 
@@ -237,7 +237,7 @@ class Unless(Until):
         return is_constant(value) and self.is_pure(value)
 
 
-class Looked(PartAwaited):
+class AwaitedLook(PartAwaited):
     """What a look into a container waits for."""
 
     def __init__(self, until: Unless, sought: Sought, kind: int, item: int) -> None:
@@ -278,7 +278,7 @@ class Looked(PartAwaited):
         return f"{name}[{key}] is {'not there' if isinstance(found, Fails) else show(found)}"
 
 
-class Read:
+class AwaitedRead:
     """What a read waits for, as a function of what it finds."""
 
     def __init__(self, until: Unless, cell: Cell) -> None:
@@ -291,7 +291,7 @@ class Read:
         return value is MISSING or not is_constant(value) or not self.until.is_pure(value)
 
 
-class Exchanged:
+class AwaitedExchange:
     """What an exchange waits for: if it finds what it stores, it changes nothing."""
 
     def __init__(self, until: Unless, new: object) -> None:
@@ -302,7 +302,7 @@ class Exchanged:
         return not same(found, self.new) or not self.until.is_pure(found)
 
 
-class Equal:
+class AwaitedCompareExchange:
     """What a compare-exchange waits for."""
 
     def __init__(self, expected: object) -> None:
@@ -328,7 +328,7 @@ class Waiting:
     """Where rewritten code may be waiting with an operation, and for what."""
 
     def __init__(
-        self, place: Place, condition: Condition, names: tuple[str, ...], takes_time: bool
+        self, place: Place, condition: PurityCondition, names: tuple[str, ...], takes_time: bool
     ) -> None:
         self.place = place  # the loop, or the call of a function that a loop has made
         self.condition = condition  # with which values the round will be in vain
@@ -420,7 +420,7 @@ def awaiting_call(
 
 
 def may_be_waiting(
-    place: Place | None, condition: Condition, names: tuple[str, ...], takes_time: bool
+    place: Place | None, condition: PurityCondition, names: tuple[str, ...], takes_time: bool
 ) -> Waiting | None:
     """What is told to the hook of an operation; None if no loop is waiting."""
     if place is None or RUNNING.check.runtime.is_elsewhere():

@@ -35,7 +35,7 @@ INSTANCE_DICT: Final = 8  # the __dict__ that all of them are in
 CACHED: Final = 7  # in the instance, once a functools.cached_property has put it there
 
 
-class Standard:
+class StandardLibrary:
     """What is known of objects of the standard library."""
 
     def __init__(
@@ -55,7 +55,7 @@ class Standard:
 REAL_LOCAL: Final = _thread._local
 
 
-class Changeable:
+class ChangeableNames:
     """The names of the attributes and globals that anything may change."""
 
     def __init__(self) -> None:

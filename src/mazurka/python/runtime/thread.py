@@ -167,7 +167,7 @@ class Thread:
         self.daemon = False  # whether it may wait for ever
         self.clock = 0.0  # how many seconds have passed for it, in virtual time
         self.looks = 0  # how often it has looked at a clock
-        self.belongings: object = None  # what the standard library keeps for it
+        self.state: object = None  # what the standard library keeps for it
 
 
 def none_known(*_: object) -> list[Any]:
