@@ -19,8 +19,13 @@ COMPILED = {
     "explore/trust": "causality graph preemptions reads_from revisits visit",
     "python": "check failures operations program source",
     "python/loops": "constants rounds sleeping waiting waiting_hooks",
-    "python/memory": "attributes cached_functions calls containers matching objects",
-    "python/primitives": "atomic loop_inbox sync threads undivided",
+    "python/memory": (
+        "attributes cached_functions calls cells containers identities matching shapes undo"
+    ),
+    "python/primitives": (
+        "atomic barriers conditions counters events locks loop_inbox queues semaphores threads "
+        "timeouts undivided"
+    ),
     "python/rewriting": "hooks",
     "python/runtime": "names race_detector runtime scheduling standard_thread thread watchdog",
 }

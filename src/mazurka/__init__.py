@@ -23,16 +23,12 @@ if TYPE_CHECKING:
     from mazurka.engine.result import Failure, MazurkaError, Result, Schedule, Step
     from mazurka.python.primitives.atomic import Atomic
     from mazurka.python.primitives.atomic_blocks import atomic
-    from mazurka.python.primitives.sync import (
-        Barrier,
-        BoundedSemaphore,
-        Condition,
-        Event,
-        Lock,
-        RLock,
-        Semaphore,
-        ShutDown,
-    )
+    from mazurka.python.primitives.barriers import Barrier
+    from mazurka.python.primitives.conditions import Condition
+    from mazurka.python.primitives.events import Event
+    from mazurka.python.primitives.locks import Lock, RLock
+    from mazurka.python.primitives.queues import ShutDown
+    from mazurka.python.primitives.semaphores import BoundedSemaphore, Semaphore
     from mazurka.python.primitives.threads import Handle, assume, choose, spawn
     from mazurka.python.primitives.typed_queue import Queue
     from mazurka.python.symbolic import symbolic_bits, symbolic_bool, symbolic_int
@@ -78,8 +74,12 @@ HOMES = {
     "engine.result": "Failure MazurkaError Result Schedule Step",
     "python.primitives.atomic": "Atomic",
     "python.primitives.atomic_blocks": "atomic",
-    "python.primitives.sync": "Barrier BoundedSemaphore Condition Event Lock Queue RLock Semaphore"
-    " ShutDown",
+    "python.primitives.barriers": "Barrier",
+    "python.primitives.conditions": "Condition",
+    "python.primitives.events": "Event",
+    "python.primitives.locks": "Lock RLock",
+    "python.primitives.queues": "Queue ShutDown",
+    "python.primitives.semaphores": "BoundedSemaphore Semaphore",
     "python.primitives.threads": "Handle assume choose spawn",
     "python.symbolic": "symbolic_bits symbolic_bool symbolic_int",
 }

@@ -26,9 +26,9 @@ from mazurka.engine.operation import (
     ADD_TO,
     AWAIT,
     AWAIT_EXCHANGE,
-    BLOCKED,
     CHOOSE,
     COMPARE_EXCHANGE,
+    DISABLED,
     EXCHANGE,
     FETCH_ADD,
     JOIN,
@@ -70,9 +70,9 @@ EFFECTS: Final[dict[int, Callable[[Any, Any, Any], tuple[int, int, int]]]] = {
     COMPARE_EXCHANGE: lambda v, a, b: (WRITE, 1, b) if v == a else (READ, 0, v),
     FETCH_ADD: lambda v, a, b: (WRITE, v, wrapped(v + a)),
     ADD_TO: lambda v, a, b: (ADD, 0, wrapped(v + a)),
-    AWAIT: lambda v, a, b: (READ if v == a else BLOCKED, v, v),
-    AWAIT_EXCHANGE: lambda v, a, b: (WRITE if v == a else BLOCKED, v, b),
-    ACQUIRE: lambda v, a, b: (WRITE if v == 0 else BLOCKED, 1, 1),
+    AWAIT: lambda v, a, b: (READ if v == a else DISABLED, v, v),
+    AWAIT_EXCHANGE: lambda v, a, b: (WRITE if v == a else DISABLED, v, b),
+    ACQUIRE: lambda v, a, b: (WRITE if v == 0 else DISABLED, 1, 1),
     TRY_ACQUIRE: lambda v, a, b: (WRITE, 1, 1) if v == 0 else (READ, 0, v),
     RELEASE: lambda v, a, b: (WRITE, 1, 0) if v else (READ, 0, v),
 }
@@ -101,4 +101,4 @@ class ToyValues(Values):
         return sums
 
     def some_sum_enables(self, operation: Event, value: Any, sums: Any) -> bool:
-        return any(self.mode(operation, wrapped(value + total)) != BLOCKED for total in sums)
+        return any(self.mode(operation, wrapped(value + total)) != DISABLED for total in sums)

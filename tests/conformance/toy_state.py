@@ -7,7 +7,7 @@ from collections.abc import Generator, Sequence
 from typing import Any
 
 from mazurka.engine.event import Event
-from mazurka.engine.operation import BLOCKED, CHOOSE, JOIN, NONE, SPAWN
+from mazurka.engine.operation import CHOOSE, DISABLED, JOIN, NONE, SPAWN
 from mazurka.engine.values import Values
 from tests.conformance.toy_language import KINDS, Instruction, Program
 
@@ -47,7 +47,7 @@ class State:
     def is_enabled(self, step: Event) -> bool:
         if step.kind == JOIN:
             return step.choice in self.threads and not self.threads[step.choice].next
-        return step.mode != BLOCKED
+        return step.mode != DISABLED
 
     def perform(self, event: Event) -> None:
         """What a step does; its thread goes on to stand before the next one."""

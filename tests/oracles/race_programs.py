@@ -138,7 +138,9 @@ class Exploration:
 
 def is_ordinary(event: Event) -> bool:
     """Whether an event is an access to an ordinary object."""
-    return event.location >= 0 and not RUNNING.check.runtime.locations[event.location].type_name
+    if event.location < 0:
+        return False
+    return RUNNING.check.runtime.locations[event.location].owner is not None
 
 
 def disagreement(program: Program, algorithm: str, most: int = 1000) -> str | None:

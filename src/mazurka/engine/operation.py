@@ -8,12 +8,12 @@ many parts: an access has a *footprint* there.
 
 from typing import Final
 
-# How an operation accesses its location. BLOCKED is no access: the operation is disabled.
+# How an operation accesses its location. DISABLED is no access: it must wait.
 NONE: Final = 0
 READ: Final = 1
 WRITE: Final = 2
 ADD: Final = 3
-BLOCKED: Final = 4
+DISABLED: Final = 4
 
 # A step of which only the thread is known, and perhaps the name that schedules give it.
 UNKNOWN: Final = -1

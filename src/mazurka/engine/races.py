@@ -12,8 +12,8 @@ from mazurka.engine.event import Event, conflicts, copy_of, dependent
 from mazurka.engine.operation import (
     ADD,
     AWAIT_PART,
-    BLOCKED,
     CHOOSE,
+    DISABLED,
     READ,
     WRITE,
     Footprint,
@@ -280,4 +280,4 @@ def enabling_reversals(
 
 
 def is_enabled(values: Values, event: Event, value: object) -> bool:
-    return values.mode(event, value) != BLOCKED
+    return values.mode(event, value) != DISABLED

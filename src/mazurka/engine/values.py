@@ -17,7 +17,7 @@ class Values:
     """The answers must be functions of what is given, and nothing else."""
 
     def mode(self, operation: Event, value: object) -> int:
-        """How an operation accesses its location if that holds a value: a mode, or BLOCKED."""
+        """How an operation accesses its location if that holds a value: a mode, or DISABLED."""
         raise NotImplementedError
 
     def apply(self, operation: Event, value: object) -> tuple[object, object]:

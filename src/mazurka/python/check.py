@@ -7,14 +7,14 @@ they find what they need in `RUNNING.check`. Everything else is given what it ne
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:  # the parts import this module: here their types are only named
-    from mazurka.python.library.running_loops import Loops
+    from mazurka.python.library.running_loops import EventLoops
     from mazurka.python.library.steering import Models
-    from mazurka.python.loops.rounds import Settings
-    from mazurka.python.memory.attributes import Changeable, Standard
+    from mazurka.python.loops.rounds import LoopSettings
+    from mazurka.python.memory.attributes import ChangeableNames, StandardLibrary
     from mazurka.python.memory.calls import Calls
-    from mazurka.python.memory.objects import Objects
+    from mazurka.python.memory.identities import Objects
     from mazurka.python.memory.older_objects import Heap
-    from mazurka.python.primitives.sync import RLock
+    from mazurka.python.primitives.locks import RLock
     from mazurka.python.rewriting.instrument import KeptCode
     from mazurka.python.runtime.runtime import Runtime
     from mazurka.python.symbolic.path import PathCondition
@@ -35,16 +35,16 @@ class Check:
     """All that one check knows; made when it begins, dropped when it ends (see new_check.py)."""
 
     runtime: "Runtime"
-    settings: "Settings"  # what is done about loops
+    settings: "LoopSettings"  # what is done about loops
     objects: "Objects"  # the program's own
     types: Types
-    changeable: "Changeable"  # attributes and globals
-    standard: "Standard"  # what has models in the standard library
+    changeable: "ChangeableNames"  # attributes and globals
+    standard: "StandardLibrary"  # what has models in the standard library
     calls: "Calls"
     models: "Models"  # of objects that were not made in the running execution
-    event_loops: "Loops"
+    event_loops: "EventLoops"
     heap: "Heap"
-    order: "RLock"  # of atomic blocks
+    blocks_lock: "RLock"  # gives atomic blocks an order, where accesses are no steps
     path: "PathCondition | None"  # if there are symbolic values
 
 

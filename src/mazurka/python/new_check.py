@@ -8,26 +8,26 @@ from mazurka.python.check import RUNNING, Check, Types
 from mazurka.python.library import REPLACEMENTS, STEERED_TYPES, local_namespace, steered
 from mazurka.python.library.clock import SLEEPING
 from mazurka.python.library.random_numbers import DRAWING
-from mazurka.python.library.running_loops import Loops
+from mazurka.python.library.running_loops import EventLoops
 from mazurka.python.library.steering import Models
-from mazurka.python.loops.rounds import Settings
-from mazurka.python.memory.attributes import Changeable, Standard
+from mazurka.python.loops.rounds import LoopSettings
+from mazurka.python.memory.attributes import ChangeableNames, StandardLibrary
 from mazurka.python.memory.calls import Calls
-from mazurka.python.memory.objects import Objects
+from mazurka.python.memory.identities import Objects
 from mazurka.python.memory.older_objects import Heap
-from mazurka.python.primitives.sync import RLock
+from mazurka.python.primitives.locks import RLock
 from mazurka.python.rewriting.instrument import KeptCode
 from mazurka.python.runtime.runtime import Runtime
 
 
 @contextmanager
-def new_check(settings: Settings | None = None) -> Iterator[Check]:
+def new_check(settings: LoopSettings | None = None) -> Iterator[Check]:
     """While the body runs, so does a new check."""
     refuse_second_check()
-    check = put_together(settings or Settings())
+    check = put_together(settings or LoopSettings())
     try:
         RUNNING.check = check
-        check.order = RLock("atomic")  # as if the user had made it, before all executions
+        check.blocks_lock = RLock("atomic")  # as if the user had made it, before all executions
         yield check
     finally:
         RUNNING.check = RUNNING.idle
@@ -41,22 +41,22 @@ def refuse_second_check() -> None:
     raise runtime.misused(message) if runtime.current is not None else MazurkaError(message)
 
 
-def put_together(settings: Settings) -> Check:
+def put_together(settings: LoopSettings) -> Check:
     check = Check()
     check.runtime = Runtime()
     check.settings = settings
     check.objects = Objects(check.runtime)
     check.types = Types()
-    check.changeable = Changeable()
+    check.changeable = ChangeableNames()
     functions = {**SLEEPING, **DRAWING}
-    check.standard = Standard(local_namespace, steered, STEERED_TYPES, functions)
+    check.standard = StandardLibrary(local_namespace, steered, STEERED_TYPES, functions)
     check.calls = Calls(REPLACEMENTS)
     check.models = Models()
-    check.event_loops = Loops(check.runtime)
+    check.event_loops = EventLoops(check.runtime)
     check.heap = Heap()
     check.path = None
     return check
 
 
-RUNNING.idle = RUNNING.check = put_together(Settings())
+RUNNING.idle = RUNNING.check = put_together(LoopSettings())
 RUNNING.kept = KeptCode()

@@ -17,8 +17,8 @@ from mazurka.engine.operation import (
     AWAIT,
     AWAIT_EXCHANGE,
     AWAIT_PART,
-    BLOCKED,
     COMPARE_EXCHANGE,
+    DISABLED,
     EXCHANGE,
     FETCH_ADD,
     FIRST_TRY_UPDATE,
@@ -56,7 +56,7 @@ FAILED: Final = object()
 
 
 def access_mode(kind: int, value: object, first: object, second: object) -> int:
-    """How an operation of this kind accesses a location that holds `value`: a mode, or BLOCKED."""
+    """How an operation of this kind accesses a location that holds `value`: a mode, or DISABLED."""
     if kind == LOAD or kind == TIMED_WAIT:
         return READ
     if kind == ADD_TO or kind == SEMAPHORE_RELEASE:
@@ -64,15 +64,15 @@ def access_mode(kind: int, value: object, first: object, second: object) -> int:
     if kind == COMPARE_EXCHANGE:
         return WRITE if same(value, first) else READ
     if kind == ACQUIRE:
-        return WRITE if value is None else BLOCKED
+        return WRITE if value is None else DISABLED
     if kind == TRY_ACQUIRE:
         return WRITE if value is None else READ
     if kind == RELEASE:
         return READ if value is None else WRITE
     if kind == AWAIT or kind == WAIT or kind == AWAIT_PART:
-        return READ if holds(first, value) else BLOCKED
+        return READ if holds(first, value) else DISABLED
     if kind == AWAIT_EXCHANGE or (FIRST_UPDATE <= kind < FIRST_TRY_UPDATE):
-        return WRITE if holds(first, value) else BLOCKED
+        return WRITE if holds(first, value) else DISABLED
     if kind >= FIRST_TRY_UPDATE:
         return WRITE if holds(first, value) else READ
     return WRITE if kind >= STORE else NONE
@@ -134,6 +134,14 @@ class PartAwaited:
     def look(self, contents: object) -> View:
         raise NotImplementedError
 
+    def step_words(self, event: Event, name: str) -> str:
+        """What the read found in a container with this name, once it had waited."""
+        raise NotImplementedError
+
+    def found_words(self, name: str, contents: object) -> str:
+        """What it finds as long as it waits."""
+        raise NotImplementedError
+
     def footprint(self, contents: object) -> Footprint:
         return footprint(self.kind, self.item, self.look(contents))
 
@@ -192,6 +200,11 @@ def apply_guarded(kind: int, value: object, holds: object, second: object) -> tu
     return result, after
 
 
+def always(_: object) -> bool:
+    """A guard that holds for every value."""
+    return True
+
+
 class PythonValues(Values):
     """The values of Python programs, for searches."""
 
@@ -227,8 +240,10 @@ class PythonValues(Values):
 
     def some_sum_enables(self, operation: Event, value: object, sums: object) -> bool:
         if not isinstance(value, int):  # adds raise, and change nothing
-            return self.mode(operation, value) != BLOCKED
-        return any(self.mode(operation, value + total) != BLOCKED for total in cast(set[int], sums))
+            return self.mode(operation, value) != DISABLED
+        return any(
+            self.mode(operation, value + total) != DISABLED for total in cast(set[int], sums)
+        )
 
 
 def view_without(item: int, operation: Event, changes: list[Event]) -> View:

@@ -11,8 +11,8 @@ from mazurka.engine.result import MazurkaError
 from mazurka.engine.task import Outdated
 from mazurka.python.check import Check
 from mazurka.python.library import steered_standard_library
-from mazurka.python.loops.rounds import Settings
-from mazurka.python.memory.objects import Misjudged
+from mazurka.python.loops.rounds import LoopSettings
+from mazurka.python.memory.identities import Misjudged
 from mazurka.python.new_check import new_check
 from mazurka.python.program import PythonProgram, learnt_in
 from mazurka.python.rewriting.rewritten_code import OrdinaryCode, ordinary_code
@@ -48,7 +48,7 @@ class Session:
     ) -> T:
         """Run a search of the program, again if something turns out to be another thing than it was
         taken for; or say that, if the search is not to begin anew."""
-        with new_check(Settings(self.loop_purity, self.awaits, self.unroll)) as check:
+        with new_check(LoopSettings(self.loop_purity, self.awaits, self.unroll)) as check:
 
             def attempt() -> T:
                 return self.attempt(check, search, learnt)

@@ -600,6 +600,70 @@ def test_a_lost_signal(awaits: bool) -> None:
     assert "False" in details[0]
 
 
+def waits_for_an_item() -> None:
+    answers: dict[str, int] = {}
+
+    def wait() -> None:
+        while True:
+            try:
+                answers["ready"]
+                return
+            except KeyError:
+                pass
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    answers["steady"] = 1
+    thread.join()
+
+
+def waits_for_an_index() -> None:
+    answers: list[int] = []
+
+    def wait() -> None:
+        while True:
+            try:
+                answers[1]
+                return
+            except IndexError:
+                pass
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    answers.append(1)
+    thread.join()
+
+
+@pytest.mark.parametrize(
+    ("program", "found"),
+    [
+        (waits_for_an_item, "answers['ready'] is not there"),
+        (waits_for_an_index, "answers[1] is not there"),
+    ],
+)
+def test_the_account_says_that_an_item_is_not_there(program: Program, found: str) -> None:
+    (failure,) = livelock_of(program).failures
+    assert any(f"{found})" in detail for detail in failure.details)
+
+
+def test_the_account_says_that_an_awaited_item_was_taken_away() -> None:
+    def program() -> None:
+        answers = {"ready": 0}
+
+        def wait() -> None:
+            while answers["ready"] == 0:
+                pass
+
+        thread = threading.Thread(target=wait)
+        thread.start()
+        del answers["ready"]
+        thread.join()
+
+    (failure,) = explore(program).failures
+    assert failure.message == "KeyError: 'ready'"
+    assert "read answers['ready']: not there" in [step.action for step in failure.steps]
+
+
 def test_threads_that_retry_politely() -> None:
     def program() -> None:
         one, two = threading.Lock(), threading.Lock()

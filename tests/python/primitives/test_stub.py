@@ -33,7 +33,7 @@ def test_the_stub_of_atomic_has_its_methods_with_their_parameters() -> None:
 def test_the_stub_of_queue_has_the_methods_that_take_and_give_items() -> None:
     stub = methods_in("typed_queue.pyi", "Queue")
     assert sorted(stub) == ["get", "get_nowait", "put", "put_nowait"]
-    assert stub.items() <= methods_in("sync.py", "Queue").items()
+    assert stub.items() <= methods_in("queues.py", "Queue").items()
 
 
 def test_atomic_can_be_annotated_with_the_type_of_its_value() -> None:

@@ -8,7 +8,7 @@ docs/trust.md has the argument.
 """
 
 from mazurka.engine.event import Event, copy_of
-from mazurka.engine.operation import BLOCKED, is_steady
+from mazurka.engine.operation import DISABLED, is_steady
 from mazurka.engine.order import include, knows
 from mazurka.engine.program import Answer
 from mazurka.engine.search import Search
@@ -84,7 +84,7 @@ class ReadsFrom(Trust):
     def revisit_accesses(
         self, graph: Graph, end: int, event: Event, previous: Event | None, latest: Event | None
     ) -> None:
-        if not self.causality.is_free(event.location) or event.mode == BLOCKED:
+        if not self.causality.is_free(event.location) or event.mode == DISABLED:
             super().revisit_accesses(graph, end, event, previous, latest)
             return
         accesses = accesses_without(event, graph.events[:end])

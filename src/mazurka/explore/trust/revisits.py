@@ -6,7 +6,7 @@ What was added after the revisited event is deleted, but for the causal prefix o
 
 from mazurka.engine.clock import join
 from mazurka.engine.event import Event, copy_of
-from mazurka.engine.operation import ADD, AWAIT_PART, BLOCKED, READ, has_parts, is_steady
+from mazurka.engine.operation import ADD, AWAIT_PART, DISABLED, READ, has_parts, is_steady
 from mazurka.engine.order import include, knows
 from mazurka.engine.races import changes_for, is_enabled, without_change
 from mazurka.engine.values import Values
@@ -120,15 +120,15 @@ def moved_to(values: Values, revisit: Revisit, revisited: Event, kept: list[int]
         elif access.mode == ADD and deleted:
             adds.append(access)
     if not deleted:
-        return None if event.mode == BLOCKED else moved
+        return None if event.mode == DISABLED else moved
     if event.kind == AWAIT_PART:
-        return part_awaited(values, moved, event.mode != BLOCKED, deleted)
+        return part_awaited(values, moved, event.mode != DISABLED, deleted)
     if has_parts(event.kind):
         changes = deleted[::-1]
         moved.mode, moved.structure, moved.part = values.footprint_without(event, changes)
     elif not is_steady(event.kind):
         moved.mode = values.mode(event, values.plus(deleted[0].before, adds))
-        if moved.mode == BLOCKED:
+        if moved.mode == DISABLED:
             return None
     return moved
 

@@ -13,7 +13,7 @@ running the program along that sequence; what the run then goes on with is added
 """
 
 from mazurka.engine.event import NO_EVENTS, Event, copy_of
-from mazurka.engine.operation import ADD, ALL, BLOCKED, CHOOSE, READ, UNKNOWN, WRITE, is_steady
+from mazurka.engine.operation import ADD, ALL, CHOOSE, DISABLED, READ, UNKNOWN, WRITE, is_steady
 from mazurka.engine.order import HappensBefore, include, knows
 from mazurka.engine.program import COMPLETE, CUT, LEFTMOST, NOBODY, REDUNDANT, Answer
 from mazurka.engine.races import chosen_otherwise
@@ -209,7 +209,7 @@ class Trust(Explorer):
             if 0 <= location < len(order.last_access):
                 order.know_thread(waiting.thread)
                 waiting.index = len(order.of_thread[waiting.thread]) + 1
-                waiting.mode = BLOCKED
+                waiting.mode = DISABLED
                 previous = order.latest_of(waiting.thread)
                 latest = order.last_access[location]
                 self.revisit_accesses(graph, len(graph.events), waiting, previous, latest)

@@ -15,7 +15,7 @@ from typing import Any
 from mazurka.python.check import RUNNING
 from mazurka.python.library.steering import Patch
 from mazurka.python.loops.rounds import note_clock
-from mazurka.python.runtime.standard_thread import in_execution, own
+from mazurka.python.runtime.standard_thread import in_execution, own_state
 
 READING = 1e-6  # what looking at a clock takes, in seconds
 EPOCH = 1_700_000_000.0  # what the clocks show at the start of an execution
@@ -36,9 +36,9 @@ def elapsed() -> float:
     thread = RUNNING.check.runtime.current
     assert thread is not None
     note_clock()
-    belongings = own()
-    belongings.readings += 1
-    return thread.clock + belongings.readings * READING
+    state = own_state()
+    state.readings += 1
+    return thread.clock + state.readings * READING
 
 
 def clock(original: Callable[[], Any], start: float, unit: float) -> Callable[[], Any]:

@@ -4,7 +4,7 @@ import ast
 import itertools
 from typing import Any
 
-from mazurka.python.primitives.sync import Count
+from mazurka.python.primitives.counters import Count
 
 REAL_COUNT: Any = itertools.count
 

@@ -23,7 +23,7 @@ from mazurka.python.check import RUNNING
 from mazurka.python.library.clock import BOOT
 from mazurka.python.primitives.loop_inbox import Inbox, WaitingTask
 from mazurka.python.runtime.runtime import Cancelled, Stuck
-from mazurka.python.runtime.standard_thread import in_execution, new_hash, own
+from mazurka.python.runtime.standard_thread import in_execution, new_hash, own_state
 from mazurka.python.runtime.thread import NOWHERE
 from mazurka.python.source import PLUMBING
 
@@ -465,10 +465,10 @@ def new_task_name() -> str:
     thread = RUNNING.check.runtime.current
     if thread is None:
         return "Task"
-    belongings = own()
-    belongings.tasks += 1
+    state = own_state()
+    state.tasks += 1
     makers = "".join([f"{order}." for order in thread.lineage[1:]])
-    return f"Task-{makers}{belongings.tasks}"
+    return f"Task-{makers}{state.tasks}"
 
 
 def name_of_task(task: Any) -> str:

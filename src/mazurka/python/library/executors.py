@@ -15,8 +15,8 @@ from typing import Any
 from mazurka.python.check import RUNNING
 from mazurka.python.library import queues
 from mazurka.python.library.steering import MISSING, Patch
-from mazurka.python.primitives.sync import Queue
-from mazurka.python.runtime.standard_thread import in_execution, new_hash, own
+from mazurka.python.primitives.queues import Queue
+from mazurka.python.runtime.standard_thread import in_execution, new_hash, own_state
 
 HASH = "_mazurka_hash"
 
@@ -73,9 +73,9 @@ def number() -> int:
     """The number of a new executor, for the names of its threads."""
     if not in_execution():
         return original_counter()  # type: ignore[no-any-return]
-    belongings = own()
-    belongings.executors += 1
-    return belongings.executors - 1
+    state = own_state()
+    state.executors += 1
+    return state.executors - 1
 
 
 def submit(self: Any, function: Any, /, *arguments: Any, **options: Any) -> Any:

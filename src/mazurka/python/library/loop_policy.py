@@ -11,7 +11,7 @@ from typing import Any
 from mazurka.python.check import RUNNING
 from mazurka.python.library.event_loop import EventLoop
 from mazurka.python.library.steering import Patch
-from mazurka.python.runtime.standard_thread import in_execution, own
+from mazurka.python.runtime.standard_thread import in_execution, own_state
 
 
 class Policy(events.AbstractEventLoopPolicy):
@@ -28,22 +28,22 @@ class Policy(events.AbstractEventLoopPolicy):
     def get_event_loop(self) -> Any:
         if not in_execution():
             return self.real().get_event_loop()
-        belongings = own()
+        state = own_state()
         thread = RUNNING.check.runtime.current
         assert thread is not None
-        if thread.id == 0 and not belongings.event_loop_set:
+        if thread.id == 0 and not state.event_loop_set:
             self.set_event_loop(EventLoop())
-        if belongings.event_loop is None:
+        if state.event_loop is None:
             raise RuntimeError("There is no current event loop in this thread.")
-        return belongings.event_loop
+        return state.event_loop
 
     def set_event_loop(self, loop: Any) -> None:
         if not in_execution():
             self.real().set_event_loop(loop)
             return
-        belongings = own()
-        belongings.event_loop = loop
-        belongings.event_loop_set = True
+        state = own_state()
+        state.event_loop = loop
+        state.event_loop_set = True
 
     def new_event_loop(self) -> Any:
         return EventLoop() if in_execution() else self.real().new_event_loop()

@@ -6,7 +6,7 @@ from types import GenericAlias
 from typing import Any
 
 from mazurka.python.check import RUNNING
-from mazurka.python.library.locks import Stand
+from mazurka.python.library.locks import StandIn
 from mazurka.python.library.steering import (
     MODEL,
     OWN_CODE,
@@ -14,8 +14,8 @@ from mazurka.python.library.steering import (
     delegating,
     delegations,
 )
-from mazurka.python.primitives import sync
-from mazurka.python.primitives.sync import QueueState
+from mazurka.python.primitives import queues
+from mazurka.python.primitives.queues import QueueState
 from mazurka.python.runtime.standard_thread import in_execution
 
 REAL_SIMPLE_QUEUE: Any = queue.SimpleQueue
@@ -25,33 +25,33 @@ if hasattr(queue.Queue, "shutdown"):
     METHODS.append("shutdown")
 
 
-class SimpleQueue(metaclass=Stand):
+class SimpleQueue(metaclass=StandIn):
     real_type = REAL_SIMPLE_QUEUE
     make_real = REAL_SIMPLE_QUEUE
-    model = sync.Queue
+    model = queues.Queue
 
     __class_getitem__: Any = classmethod(GenericAlias)
 
 
-def simple_queue_from(real: Any, name: str | None) -> sync.Queue:
+def simple_queue_from(real: Any, name: str | None) -> queues.Queue:
     """The model of a real SimpleQueue, whose items can only be seen by taking them out."""
     items = [real.get() for _ in range(real.qsize())]
     for item in items:
         real.put(item)
-    return filled(sync.Queue(0, name), items, len(items), False)
+    return filled(queues.Queue(0, name), items, len(items), False)
 
 
-def filled(model: sync.Queue, items: list[Any], unfinished: int, shut_down: bool) -> sync.Queue:
+def filled(model: queues.Queue, items: list[Any], unfinished: int, shut_down: bool) -> queues.Queue:
     model.value = model.initial = QueueState(tuple(items), unfinished, shut_down)
     return model
 
 
-def model_type(kind: type) -> type[sync.Queue] | None:
+def model_type(kind: type) -> type[queues.Queue] | None:
     """How the queues of a class are modelled; not at all if it overrides the documented hooks."""
     for standard, model in (
-        (queue.PriorityQueue, sync.PriorityQueue),
-        (queue.LifoQueue, sync.LifoQueue),
-        (queue.Queue, sync.Queue),
+        (queue.PriorityQueue, queues.PriorityQueue),
+        (queue.LifoQueue, queues.LifoQueue),
+        (queue.Queue, queues.Queue),
     ):
         if issubclass(kind, standard):
             same = all(getattr(kind, hook) is getattr(standard, hook) for hook in HOOKS)
@@ -75,7 +75,7 @@ def initialise(self: Any, maxsize: int = 0) -> None:
 original_init: Callable[..., None] = queue.Queue.__init__
 
 
-def queue_from(instance: Any, name: str | None) -> sync.Queue:
+def queue_from(instance: Any, name: str | None) -> queues.Queue:
     """The model of a queue that was made outside."""
     model = model_type(type(instance))
     if model is None:
@@ -129,7 +129,7 @@ def internal(name: str) -> Patch:
 PATCHES = [
     Patch(queue, "SimpleQueue", SimpleQueue),
     Patch(queue.Queue, "__init__", initialise),
-    *delegations(queue.Queue, sync.Queue, METHODS, queue_from),
+    *delegations(queue.Queue, queues.Queue, METHODS, queue_from),
     attribute("queue", lambda state: state.items),
     attribute("unfinished_tasks", lambda state: state.unfinished),
     attribute("is_shutdown", lambda state: state.shut_down),

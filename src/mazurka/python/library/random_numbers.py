@@ -8,7 +8,7 @@ from typing import Any
 
 from mazurka.python.check import RUNNING
 from mazurka.python.library.steering import Patch
-from mazurka.python.runtime.standard_thread import in_execution, own
+from mazurka.python.runtime.standard_thread import in_execution, own_state
 
 original_seed = random.Random.seed
 original_urandom = os.urandom
@@ -17,11 +17,11 @@ original_urandom = os.urandom
 def stream() -> random.Random:
     """The stream of the running thread."""
     RUNNING.check.runtime.note_change()
-    belongings = own()
-    belongings.draws += 1
-    if belongings.random is None:
-        belongings.random = random.Random(seed_for("stream"))
-    return belongings.random
+    state = own_state()
+    state.draws += 1
+    if state.random is None:
+        state.random = random.Random(seed_for("stream"))
+    return state.random
 
 
 def seed_for(purpose: str) -> str:
@@ -33,9 +33,9 @@ def seed_for(purpose: str) -> str:
 def seed(self: random.Random, a: Any = None, version: int = 2) -> None:
     if a is None and in_execution():
         RUNNING.check.runtime.note_change()
-        belongings = own()
-        belongings.unseeded += 1
-        a = seed_for(f"generator {belongings.unseeded}")
+        state = own_state()
+        state.unseeded += 1
+        a = seed_for(f"generator {state.unseeded}")
     original_seed(self, a, version)
 
 

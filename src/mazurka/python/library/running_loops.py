@@ -16,7 +16,7 @@ from mazurka.python.check import RUNNING
 from mazurka.python.runtime.runtime import PATIENCE, Runtime
 
 
-class Loops:
+class EventLoops:
     """The event loops of the running execution."""
 
     def __init__(self, runtime: Runtime) -> None:

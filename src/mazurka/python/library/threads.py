@@ -12,14 +12,14 @@ from mazurka.python.library.steering import MISSING, Patch
 from mazurka.python.primitives.threads import Handle, spawn
 from mazurka.python.runtime.standard_thread import (
     HASH,
-    Life,
-    begin_life,
+    ThreadRun,
+    begin_run,
     handle_of,
     in_execution,
     is_plain_new_thread,
-    life_of,
     make_thread,
-    own,
+    own_state,
+    run_of,
 )
 from mazurka.python.runtime.thread import Thread
 
@@ -74,13 +74,13 @@ def initialise(
 def start(self: Any) -> None:
     runtime = RUNNING.check.runtime
     if is_plain_new_thread(self):
-        begin_life(self, hook_takes)
+        begin_run(self, hook_takes)
         return
     if not in_execution():
         original_start(self)
         return
     refuse_uninitialised(self)
-    if life_of(self) is not None:
+    if run_of(self) is not None:
         raise RuntimeError("threads can only be started once")
     if HASH not in self.__dict__:
         begin_afresh(self)
@@ -88,7 +88,7 @@ def start(self: Any) -> None:
         runtime.give_away(self)
     if isinstance(self, threading.Timer):
         self.function = runtime.callee(self.function)
-    begin_life(self, hook_takes)
+    begin_run(self, hook_takes)
 
 
 def begin_afresh(thread: Any) -> None:
@@ -113,9 +113,9 @@ def join(self: Any, timeout: float | None = None) -> None:
     refuse_uninitialised(self)
     if self is current_thread():
         raise RuntimeError("cannot join current thread")
-    life = life_of(self)
-    if life is not None and timeout is not None:
-        life.wait(timeout)
+    run = run_of(self)
+    if run is not None and timeout is not None:
+        run.wait(timeout)
         return
     handle = handle_of(self)
     if handle is None and self is real_main_thread:
@@ -135,10 +135,10 @@ def is_alive(self: Any) -> bool:
     if not in_execution():
         return original_is_alive(self)
     refuse_uninitialised(self)
-    life = life_of(self)
-    if life is None:
+    run = run_of(self)
+    if run is None:
         return self is real_main_thread or isinstance(self, ForeignThread)
-    return not life.is_over()
+    return not run.is_over()
 
 
 def runner_of(thread: Any) -> Thread | None:
@@ -202,12 +202,12 @@ def current_thread() -> Any:
     runtime = RUNNING.check.runtime
     if not in_execution():
         return original_functions["current_thread"]()
-    belongings = own()
-    if belongings.thread is None:
+    state = own_state()
+    if state.thread is None:
         assert runtime.current is not None
         main = runtime.current.id == 0
-        belongings.thread = real_main_thread if main else ForeignThread(runtime.current)
-    return belongings.thread
+        state.thread = real_main_thread if main else ForeignThread(runtime.current)
+    return state.thread
 
 
 def get_ident() -> int:
@@ -225,12 +225,12 @@ def get_native_id() -> int:
 def enumerate_threads() -> list[Any]:
     if not in_execution():
         return original_functions["enumerate"]()  # type: ignore[no-any-return]
-    lives = [
+    runs = [
         runner.function
         for runner in RUNNING.check.runtime.live
-        if isinstance(runner.function, Life)
+        if isinstance(runner.function, ThreadRun)
     ]
-    return [real_main_thread, *[life.thread for life in lives if not life.is_over()]]
+    return [real_main_thread, *[run.thread for run in runs if not run.is_over()]]
 
 
 def active_count() -> int:
@@ -257,11 +257,11 @@ def start_new_thread(
 
 def silent_at_exit(function: Callable[..., object], options: dict[str, Any]) -> Callable[..., None]:
     @functools.wraps(function)
-    def life(*arguments: object) -> None:
+    def run(*arguments: object) -> None:
         with suppress(SystemExit):
             function(*arguments, **options)
 
-    return life
+    return run
 
 
 original_functions: dict[str, Any] = {

@@ -20,9 +20,11 @@ from mazurka.python.memory.attributes import (
     is_pythons_own,
     way_to,
 )
-from mazurka.python.memory.objects import MISSING, present_value
+from mazurka.python.memory.shapes import MISSING, present_value
 from mazurka.python.primitives.atomic import Atomic
-from mazurka.python.primitives.sync import Event, Lock, Queue
+from mazurka.python.primitives.events import Event
+from mazurka.python.primitives.locks import Lock
+from mazurka.python.primitives.queues import Queue
 from mazurka.python.source import variables_of
 
 # The methods that read a model, and fail in no state of it.

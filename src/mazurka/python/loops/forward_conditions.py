@@ -102,7 +102,7 @@ class Names(Protocol):
 
 
 @dataclass(frozen=True)
-class Condition:
+class ForwardCondition:
     """When a round is pure from an operation on."""
 
     expression: ast.expr  # over VALUE and VARIABLES
@@ -122,8 +122,9 @@ class ForwardConditions:
 
     def __init__(self, names: Names) -> None:
         self.known = names
-        self.found: dict[ast.expr, Condition] = {}
-        self.of_tests: dict[ast.expr, Condition] = {}  # of finding out whether a value is true
+        self.found: dict[ast.expr, ForwardCondition] = {}
+        # The same of finding out whether a value is true.
+        self.of_tests: dict[ast.expr, ForwardCondition] = {}
         self.operation: ast.expr | None = None  # the one whose condition is being found
         self.is_test = False  # whether that is a test
         self.branches = 0
@@ -232,7 +233,7 @@ class ForwardConditions:
         if expression is not FALSE:
             found = self.of_tests if self.is_test else self.found
             names = tuple(sorted(self.names))
-            found[operation] = Condition(expression, names, self.takes_time)
+            found[operation] = ForwardCondition(expression, names, self.takes_time)
 
     def condition_found(self, condition: Callable[[], ast.expr]) -> ast.expr:
         self.branches = 0

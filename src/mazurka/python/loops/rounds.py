@@ -32,14 +32,14 @@ from mazurka.engine.operation import (
 from mazurka.python.check import RUNNING
 from mazurka.python.loops.sleeping import are_counters, are_standard
 from mazurka.python.memory.containers import iterate
-from mazurka.python.memory.objects import ATOMS, MISSING, is_machinery, shape_of
+from mazurka.python.memory.shapes import ATOMS, MISSING, is_machinery, shape_of
 from mazurka.python.operations import View
 from mazurka.python.runtime.runtime import IN_A_CIRCLE
 from mazurka.python.runtime.thread import Thread
 from mazurka.python.source import callers_frame, variables_of
 
 
-class Settings:
+class LoopSettings:
     """What is done about loops, and what was learnt in the searches of one check."""
 
     def __init__(self, purity: bool = True, awaits: bool = True, unroll: int | None = None) -> None:

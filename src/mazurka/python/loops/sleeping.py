@@ -5,7 +5,7 @@ from types import ModuleType
 from typing import Final
 
 from mazurka.python.check import RUNNING
-from mazurka.python.runtime.standard_thread import own
+from mazurka.python.runtime.standard_thread import own_state
 from mazurka.python.runtime.thread import Thread
 from mazurka.python.source import variables_of
 
@@ -54,8 +54,8 @@ class Drawing:
 
     def __init__(self, thread: Thread) -> None:
         self.changes = thread.changes
-        self.draws = own().draws
-        generator = own().random
+        self.draws = own_state().draws
+        generator = own_state().random
         self.state = None if generator is None else generator.getstate()
 
 
@@ -73,13 +73,13 @@ def drawn(drawing: Drawing | None, paths: tuple[str, ...], number: object) -> ob
     thread = RUNNING.check.runtime.current
     if thread is None or drawing is None or not are_standard(paths):
         return number
-    belongings = own()
-    if thread.changes - drawing.changes == belongings.draws - drawing.draws:
+    state = own_state()
+    if thread.changes - drawing.changes == state.draws - drawing.draws:
         thread.changes = drawing.changes
         if drawing.state is None:
-            belongings.random = None
-        elif belongings.random is not None:
-            belongings.random.setstate(drawing.state)
+            state.random = None
+        elif state.random is not None:
+            state.random.setstate(drawing.state)
     return number
 
 

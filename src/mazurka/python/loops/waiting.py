@@ -9,6 +9,7 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any, Final, cast
 
+from mazurka.engine.event import Event
 from mazurka.engine.operation import (
     ACQUIRE,
     AWAIT,
@@ -29,6 +30,7 @@ from mazurka.engine.operation import (
     SEMAPHORE_TRY_ACQUIRE,
     TIMED_WAIT,
     TRY_ACQUIRE,
+    VERBS,
 )
 from mazurka.python.check import RUNNING
 from mazurka.python.loops.constants import constant_at, is_readable
@@ -43,15 +45,15 @@ from mazurka.python.loops.rounds import (
     time_does_not_matter,
 )
 from mazurka.python.loops.sleeping import is_standard, is_standard_exception
-from mazurka.python.memory.objects import MISSING, WHOLE, Contents, plain_length
+from mazurka.python.memory.cells import Contents
+from mazurka.python.memory.shapes import MISSING, WHOLE, plain_length
 from mazurka.python.operations import PartAwaited, View
 from mazurka.python.operations import same as equals
-from mazurka.python.primitives.sync import Event, Lock, Queue, QueueState
-from mazurka.python.runtime.standard_thread import Ended
 from mazurka.python.runtime.thread import Cell, Thread, Until
 from mazurka.python.source import callers_frame, variables_of
+from mazurka.python.words import show, show_found
 
-Condition = Callable[[object, dict[str, Any]], object]
+PurityCondition = Callable[[object, dict[str, Any]], object]
 
 # Names among the variables of a condition that stand for something else.
 AT_HEAD: Final = "head of loop: "  # begins that of a variable as it was there
@@ -143,7 +145,7 @@ class Unless(Until):
         self,
         thread: Thread,
         loop: Loop,
-        condition: Condition,
+        condition: PurityCondition,
         variables: dict[str, Any],
         method: str,
         sought: Sought | None,
@@ -174,18 +176,18 @@ class Unless(Until):
             return False
         if kind == LOAD or kind == TIMED_WAIT:
             thread.kind = AWAIT
-            thread.first = Read(self, thread.cell)
+            thread.first = AwaitedRead(self, thread.cell)
             return True
         if kind == EXCHANGE:
             thread.second = thread.first
             thread.kind = AWAIT_EXCHANGE
-            thread.first = Exchanged(self, thread.second)
+            thread.first = AwaitedExchange(self, thread.second)
             return True
         if not self.is_pure_if_it_fails(kind):
             return False
         if kind == COMPARE_EXCHANGE:
             thread.kind = AWAIT_EXCHANGE
-            thread.first = Equal(thread.first)
+            thread.first = AwaitedCompareExchange(thread.first)
             return True
         thread.kind = WAITING[kind]
         return True
@@ -208,7 +210,7 @@ class Unless(Until):
             runtime.copies = True
             check.objects.stop_search()
         thread.second = sought.key
-        thread.first = Looked(self, sought, kind, cast(int, thread.first))
+        thread.first = AwaitedLook(self, sought, kind, cast(int, thread.first))
         thread.kind = AWAIT_PART
         return True
 
@@ -235,7 +237,7 @@ class Unless(Until):
         return is_constant(value) and self.is_pure(value)
 
 
-class Looked(PartAwaited):
+class AwaitedLook(PartAwaited):
     """What a look into a container waits for."""
 
     def __init__(self, until: Unless, sought: Sought, kind: int, item: int) -> None:
@@ -256,8 +258,27 @@ class Looked(PartAwaited):
             view.present = view.value is not NO_KEY and view.value is not False
         return view
 
+    def step_words(self, event: Event, name: str) -> str:
+        view = cast(View, event.view)
+        if self.kind == LENGTH:
+            return f"length of {name}: {view.length}"
+        if self.kind == READ_WHOLE:
+            return f"{VERBS[self.kind]} {name}"
+        found = "not there" if isinstance(view.value, Fails) else show_found(view.value)
+        return f"{VERBS[self.kind]} {name}[{show(event.second)}]: {found}"
 
-class Read:
+    def found_words(self, name: str, contents: object) -> str:
+        sort = self.sought.sort
+        if sort == LENGTH_OF or sort == TRUTH:
+            return f"length of {name}: {plain_length(contents)}"
+        found = self.sought.find(contents)
+        key = show(self.sought.key)
+        if sort == CONTAINS:
+            return f"{key} is {'' if found else 'not '}in {name}"
+        return f"{name}[{key}] is {'not there' if isinstance(found, Fails) else show(found)}"
+
+
+class AwaitedRead:
     """What a read waits for, as a function of what it finds."""
 
     def __init__(self, until: Unless, cell: Cell) -> None:
@@ -265,29 +286,12 @@ class Read:
         self.cell = cell
 
     def __call__(self, found: object) -> bool:
-        value = seen_by(self.until.method, self.cell, found)
+        method = self.until.method
+        value = self.cell.given(method, found) if method and method != "load" else found
         return value is MISSING or not is_constant(value) or not self.until.is_pure(value)
 
 
-def seen_by(method: str, cell: Cell, found: object) -> object:
-    """What a method gives that finds this in an object."""
-    if not method or method == "load":
-        return found
-    if isinstance(cell, Event):
-        return bool(found)
-    if isinstance(cell, Lock):
-        return found is not None
-    if isinstance(cell, Ended):
-        return not found  # is_alive
-    if not isinstance(cell, Queue):
-        return MISSING
-    length = len(cast(QueueState, found).items)
-    if method == "qsize":
-        return length
-    return length == 0 if method == "empty" else 0 < cell.maxsize <= length
-
-
-class Exchanged:
+class AwaitedExchange:
     """What an exchange waits for: if it finds what it stores, it changes nothing."""
 
     def __init__(self, until: Unless, new: object) -> None:
@@ -298,7 +302,7 @@ class Exchanged:
         return not same(found, self.new) or not self.until.is_pure(found)
 
 
-class Equal:
+class AwaitedCompareExchange:
     """What a compare-exchange waits for."""
 
     def __init__(self, expected: object) -> None:
@@ -324,7 +328,7 @@ class Waiting:
     """Where rewritten code may be waiting with an operation, and for what."""
 
     def __init__(
-        self, place: Place, condition: Condition, names: tuple[str, ...], takes_time: bool
+        self, place: Place, condition: PurityCondition, names: tuple[str, ...], takes_time: bool
     ) -> None:
         self.place = place  # the loop, or the call of a function that a loop has made
         self.condition = condition  # with which values the round will be in vain
@@ -416,7 +420,7 @@ def awaiting_call(
 
 
 def may_be_waiting(
-    place: Place | None, condition: Condition, names: tuple[str, ...], takes_time: bool
+    place: Place | None, condition: PurityCondition, names: tuple[str, ...], takes_time: bool
 ) -> Waiting | None:
     """What is told to the hook of an operation; None if no loop is waiting."""
     if place is None or RUNNING.check.runtime.is_elsewhere():

@@ -3,6 +3,9 @@
 Each does what the hook of the same operation does that never waits.
 """
 
+import _thread
+import queue
+import threading
 from functools import partial
 from types import CodeType, FunctionType, MethodType
 from typing import Any, Final
@@ -36,16 +39,21 @@ from mazurka.python.memory.attributes import (
 )
 from mazurka.python.memory.calls import callee, method
 from mazurka.python.memory.containers import contains, is_modelled, is_own, length, load_item, truth
-from mazurka.python.memory.objects import ATOMS, ELEMENTS, KEYED, shape_of
+from mazurka.python.memory.shapes import ATOMS, ELEMENTS, KEYED, shape_of
+from mazurka.python.primitives import (
+    atomic,
+    barriers,
+    conditions,
+    counters,
+    events,
+    locks,
+    queues,
+    semaphores,
+)
 
 # Modules of objects whose methods perform one operation.
-MODELS: Final = (
-    "mazurka.python.primitives.atomic",
-    "mazurka.python.primitives.sync",
-    "threading",
-    "queue",
-    "_thread",
-)
+PRIMITIVES: Final = (atomic, barriers, conditions, counters, events, locks, queues, semaphores)
+MODELS: Final = [module.__name__ for module in (*PRIMITIVES, threading, queue, _thread)]
 
 
 def are_steps() -> bool:

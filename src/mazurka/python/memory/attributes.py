@@ -19,7 +19,8 @@ from typing import Any, Final, cast
 
 from mazurka.engine.operation import ALL, LOAD, NONE, READ, STORE, WRITE
 from mazurka.python.check import RUNNING
-from mazurka.python.memory.objects import MISSING, VALUE, is_memory, own_dict, present_value
+from mazurka.python.memory.identities import VALUE
+from mazurka.python.memory.shapes import MISSING, is_memory, own_dict, present_value
 from mazurka.python.runtime.thread import Cell
 from mazurka.python.source import here
 
@@ -34,7 +35,7 @@ INSTANCE_DICT: Final = 8  # the __dict__ that all of them are in
 CACHED: Final = 7  # in the instance, once a functools.cached_property has put it there
 
 
-class Standard:
+class StandardLibrary:
     """What is known of objects of the standard library."""
 
     def __init__(
@@ -54,7 +55,7 @@ class Standard:
 REAL_LOCAL: Final = _thread._local
 
 
-class Changeable:
+class ChangeableNames:
     """The names of the attributes and globals that anything may change."""
 
     def __init__(self) -> None:

@@ -11,7 +11,8 @@ from typing import Any, Final
 from mazurka.engine.operation import ITEM_SET
 from mazurka.python.check import RUNNING
 from mazurka.python.memory.containers import change_all, change_item, give, read_all, read_item
-from mazurka.python.memory.objects import CALL_COUNT, MISSING, cache_of
+from mazurka.python.memory.identities import CALL_COUNT, cache_of
+from mazurka.python.memory.shapes import MISSING
 
 # A cache with room for more items than this counts as one that never drops any.
 SMALL: Final = 16

@@ -54,7 +54,7 @@ from mazurka.python.memory.containers import (
     stable,
     truth,
 )
-from mazurka.python.memory.objects import (
+from mazurka.python.memory.shapes import (
     ATOMS,
     INDEXED,
     KEYED,

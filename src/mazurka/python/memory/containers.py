@@ -26,8 +26,9 @@ from mazurka.engine.operation import (
 )
 from mazurka.python.check import RUNNING
 from mazurka.python.memory.attributes import read, write
-from mazurka.python.memory.objects import (
-    ABSTRACT,
+from mazurka.python.memory.cells import Contents
+from mazurka.python.memory.identities import ABSTRACT
+from mazurka.python.memory.shapes import (
     ATOMS,
     ELEMENTS,
     INDEXED,
@@ -35,7 +36,6 @@ from mazurka.python.memory.objects import (
     MISSING,
     NO_CONTAINER,
     WHOLE,
-    Contents,
     shape_of,
 )
 from mazurka.python.operations import NO_VIEW, footprint

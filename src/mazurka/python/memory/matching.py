@@ -10,7 +10,7 @@ from typing import Any, Final
 from mazurka.python.check import RUNNING
 from mazurka.python.memory.attributes import load_attribute
 from mazurka.python.memory.containers import is_own, read_all, shallow_copy
-from mazurka.python.memory.objects import MISSING, NO_CONTAINER, shape_of
+from mazurka.python.memory.shapes import MISSING, NO_CONTAINER, shape_of
 
 # The flags of types that patterns take for sequences and mappings. (A `match` statement here would
 # ask for lengths once too often when it is compiled.)

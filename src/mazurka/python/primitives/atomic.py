@@ -7,6 +7,7 @@ dictionary in every instance when compiled, which costs a few per cent of a sear
 from collections.abc import Callable
 from typing import cast
 
+from mazurka.engine.event import Event
 from mazurka.engine.operation import (
     ADD_TO,
     AWAIT,
@@ -16,9 +17,13 @@ from mazurka.engine.operation import (
     FETCH_ADD,
     LOAD,
     STORE,
+    VERBS,
+    WRITE,
 )
 from mazurka.python.check import RUNNING
 from mazurka.python.runtime.runtime import SharedObject
+from mazurka.python.runtime.thread import ThreadNames
+from mazurka.python.words import show, show_change
 
 
 class Atomic(SharedObject):
@@ -81,3 +86,15 @@ class Atomic(SharedObject):
         runtime = RUNNING.check.runtime
         runtime.give_away(new)
         return runtime.perform(AWAIT_EXCHANGE, self, predicate, new)
+
+    @staticmethod
+    def step_words(event: Event, name: str, threads: ThreadNames) -> str:
+        kind = event.kind
+        if kind == ADD_TO or kind == FETCH_ADD:
+            return f"{VERBS[kind]} {show(event.first)} to {name}: {show_change(event)}"
+        if kind == COMPARE_EXCHANGE and event.mode != WRITE:
+            found, expected = show(event.before), show(event.first)
+            return f"compare_exchange {name}: fails, {found} is not {expected}"
+        if kind == EXCHANGE or kind == COMPARE_EXCHANGE or kind == AWAIT_EXCHANGE:
+            return f"{VERBS[kind]} {name}: {show_change(event)}"
+        return SharedObject.step_words(event, name, threads)

@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from mazurka.engine.event import Event
 from mazurka.python.runtime.runtime import SharedObject
+from mazurka.python.runtime.thread import ThreadNames
 
 T = TypeVar("T")
 
@@ -18,3 +20,5 @@ class Atomic(SharedObject, Generic[T]):
     def add(self, amount: T) -> None: ...
     def await_value(self, predicate: Callable[[T], object]) -> T: ...
     def await_exchange(self, predicate: Callable[[T], object], new: T) -> T: ...
+    @staticmethod
+    def step_words(event: Event, name: str, threads: ThreadNames) -> str: ...

@@ -3,10 +3,12 @@
 from collections.abc import Callable
 from typing import cast
 
-from mazurka.engine.operation import LOAD, QUEUE_SHUTDOWN, QUEUE_TRY_PUT, WAIT
+from mazurka.engine.event import Event
+from mazurka.engine.operation import LOAD, QUEUE_SHUTDOWN, QUEUE_TRY_PUT, WAIT, WRITE
 from mazurka.python.check import RUNNING
 from mazurka.python.operations import FAILED
 from mazurka.python.runtime.runtime import SharedObject
+from mazurka.python.runtime.thread import ThreadNames
 
 # A task that waits: its name, and the code object and instruction where it does.
 WaitingTask = tuple[str, object, int]
@@ -63,6 +65,26 @@ class Inbox(SharedObject):
 
     def is_closed(self) -> bool:
         return cast(Handed, RUNNING.check.runtime.perform(LOAD, self, None, None)).closed
+
+    @staticmethod
+    def step_words(event: Event, name: str, threads: ThreadNames) -> str:
+        if event.kind == LOAD:
+            return f"look at {name}"
+        if event.kind == WAIT:
+            return f"wait in {name}"
+        if event.kind == QUEUE_SHUTDOWN:
+            return f"close {name}"
+        if event.mode != WRITE:
+            return f"hand something to {name}, which is closed"
+        return f"hand {cast(Handed, event.after).what} to {name}"
+
+    @staticmethod
+    def is_told(event: Event, is_looked_at: bool) -> bool:
+        """Not the looks of a loop, nor what it does alone."""
+        return is_looked_at and event.kind != LOAD
+
+    def waiting_words(self, kind: int, name: str, threads: ThreadNames) -> str:
+        return f"in {name}, which has nothing to do"
 
 
 def is_open(state: Handed) -> bool:

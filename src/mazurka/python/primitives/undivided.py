@@ -9,7 +9,7 @@ from mazurka.engine.event import Event, dependent
 from mazurka.engine.operation import JOIN, SPAWN
 from mazurka.python.check import RUNNING
 from mazurka.python.runtime.runtime import Block
-from mazurka.python.runtime.standard_thread import in_execution, own
+from mazurka.python.runtime.standard_thread import in_execution, own_state
 
 
 def enter_block() -> None:
@@ -18,15 +18,15 @@ def enter_block() -> None:
     runtime = check.runtime
     if not in_execution():
         return
-    belongings = own()
-    belongings.nesting += 1
-    if belongings.nesting == 1:
+    state = own_state()
+    state.nesting += 1
+    if state.nesting == 1:
         if runtime.race_detector is not None:
-            check.order.acquire()  # a block must be a step to have an order among others
+            check.blocks_lock.acquire()  # a block must be a step to have an order among others
         thread = runtime.current
         assert thread is not None
-        belongings.block = Block(thread.id, runtime.position)
-        runtime.blocks.append(belongings.block)
+        state.block = Block(thread.id, runtime.position)
+        runtime.blocks.append(state.block)
 
 
 def leave_block() -> None:
@@ -34,13 +34,13 @@ def leave_block() -> None:
     runtime = check.runtime
     if not in_execution():
         return
-    belongings = own()
-    belongings.nesting -= 1
-    if belongings.nesting == 0 and not runtime.cancelling:
-        assert belongings.block is not None
-        belongings.block.end = runtime.position
+    state = own_state()
+    state.nesting -= 1
+    if state.nesting == 0 and not runtime.cancelling:
+        assert state.block is not None
+        state.block.end = runtime.position
         if runtime.race_detector is not None:
-            check.order.release()
+            check.blocks_lock.release()
 
 
 def are_atomic(blocks: list[Block], events: list[Event]) -> bool:

@@ -5,7 +5,11 @@ from collections.abc import Callable, Iterator, Set
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
-from mazurka.python.loops.forward_conditions import Condition, ForwardConditions, FunctionConditions
+from mazurka.python.loops.forward_conditions import (
+    ForwardCondition,
+    ForwardConditions,
+    FunctionConditions,
+)
 from mazurka.python.loops.liveness import Liveness
 from mazurka.python.loops.sleeping_variables import is_draw
 from mazurka.python.rewriting.nodes import (
@@ -61,8 +65,9 @@ class ExpressionRewriter(ast.NodeTransformer):
         self.liveness: Liveness | None = None  # of the variables of the function
         self.in_faint = False  # whether the statement is faint
         # Operations with which a loop may be waiting: the loop, and when it goes on to do so.
-        self.awaited: dict[ast.expr, tuple[ast.expr, Condition]] = {}
-        self.awaited_tests: dict[ast.expr, tuple[ast.expr, Condition]] = {}  # whether it is true
+        self.awaited: dict[ast.expr, tuple[ast.expr, ForwardCondition]] = {}
+        # The same for tests whether something is true.
+        self.awaited_tests: dict[ast.expr, tuple[ast.expr, ForwardCondition]] = {}
 
     def visit(self, node: ast.AST) -> Any:
         if self.in_function or isinstance(
@@ -533,7 +538,7 @@ class ExpressionRewriter(ast.NodeTransformer):
         return at(target, hook("store_item", *parts, value))
 
 
-def waiting(place: ast.expr, condition: Condition) -> ast.expr:
+def waiting(place: ast.expr, condition: ForwardCondition) -> ast.expr:
     """What a hook is told that may wait: where, and for what."""
     facts = [constant(condition.names), constant(condition.takes_time)]
     return hook("may_be_waiting", place, condition.function(), *facts)

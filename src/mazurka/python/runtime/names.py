@@ -114,7 +114,7 @@ class Registry:
 
     def new_location(self, name: str, cell: Cell) -> int:
         part_of = -1 if cell.part_of is None else cell.part_of.location
-        location = Location(name, cell.name, type(cell).__name__, part_of)
+        location = Location(name, cell.name, type(cell), part_of)
         if cell.serial:
             location.code, location.instruction = cell.made_at
         else:
@@ -172,7 +172,7 @@ class Registry:
     def operation_name(self, event: Event) -> str:
         """An operation as schedules name it."""
         place = "" if event.kind == SPAWN else self.place_name(event)
-        if event.location >= 0 and not self.locations[event.location].type_name:
+        if event.location >= 0 and self.locations[event.location].owner is not None:
             place = self.locations[event.location].label or ""  # an ordinary object
         if place.startswith("outside"):
             place = "outside"  # its number depends on what else the process made

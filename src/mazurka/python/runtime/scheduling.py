@@ -11,8 +11,8 @@ from mazurka.engine.operation import (
     AWAIT,
     AWAIT_EXCHANGE,
     AWAIT_PART,
-    BLOCKED,
     CHOOSE,
+    DISABLED,
     FIRST_ON_PARTS,
     JOIN,
     NONE,
@@ -218,9 +218,9 @@ class Turns(Registry):
             return thread.cell.value is None
         running = self.current
         self.current = None  # the guard is the user's code, and must not perform operations
-        blocked = access_mode(kind, thread.cell.value, thread.first, thread.second) == BLOCKED
+        disabled = access_mode(kind, thread.cell.value, thread.first, thread.second) == DISABLED
         self.current = running
-        return not blocked
+        return not disabled
 
     # What threads stand before
 

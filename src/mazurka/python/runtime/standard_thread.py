@@ -1,4 +1,4 @@
-"""The threads of `threading` in an execution: what each one has, and how it lives.
+"""The threads of `threading` in an execution: what each one has, and how it runs.
 
 Here, and not with the rest of the standard library's models, since it is compiled here: it is done
 for every thread of every execution.
@@ -10,12 +10,14 @@ from collections.abc import Callable
 from random import Random
 from typing import Any, cast
 
+from mazurka.engine.event import Event
 from mazurka.engine.operation import LOAD, STORE, TIMED_WAIT
 from mazurka.engine.result import MazurkaError
 from mazurka.python.check import RUNNING
-from mazurka.python.primitives.sync import in_time
 from mazurka.python.primitives.threads import Handle, started
+from mazurka.python.primitives.timeouts import in_time
 from mazurka.python.runtime.runtime import Block, Cancelled, SharedObject, Stuck
+from mazurka.python.runtime.thread import ThreadNames
 
 HANDLE = "_mazurka_handle"
 HASH = "_mazurka_hash"
@@ -35,7 +37,7 @@ def in_execution() -> bool:
 Locals = dict[int, tuple[object, dict[str, Any]]]  # by the identity of the threading.local
 
 
-class Belongings:
+class ThreadState:
     """What the standard library keeps for one thread, in one execution. All of it depends on what
     the thread itself did, and so is the same whenever it does the same."""
 
@@ -59,19 +61,19 @@ class Belongings:
 
 def own_locals() -> Locals:
     """The values that the running thread has in each `threading.local`."""
-    belongings = own()
-    if belongings.locals is None:
-        belongings.locals = {}
-    return belongings.locals
+    state = own_state()
+    if state.locals is None:
+        state.locals = {}
+    return state.locals
 
 
-def own() -> Belongings:
-    """The belongings of the running thread."""
+def own_state() -> ThreadState:
+    """That of the running thread."""
     thread = RUNNING.check.runtime.current
     assert thread is not None
-    if thread.belongings is None:
-        thread.belongings = Belongings()
-    return cast(Belongings, thread.belongings)
+    if thread.state is None:
+        thread.state = ThreadState()
+    return cast(ThreadState, thread.state)
 
 
 def new_hash() -> int:
@@ -79,12 +81,12 @@ def new_hash() -> int:
     orders of sets that it is in."""
     thread = RUNNING.check.runtime.current
     assert thread is not None
-    belongings = own()
-    belongings.hashes += 1
-    return hash((*thread.lineage, belongings.hashes))
+    state = own_state()
+    state.hashes += 1
+    return hash((*thread.lineage, state.hashes))
 
 
-# How it lives
+# How it runs
 
 
 class Ended(SharedObject):
@@ -93,8 +95,19 @@ class Ended(SharedObject):
     def __init__(self, name: str) -> None:
         super().__init__(False, name)
 
+    def given(self, method: str, found: object) -> object:
+        return not found  # is_alive
 
-class Life:
+    @staticmethod
+    def step_words(event: Event, name: str, threads: ThreadNames) -> str:
+        return f"{'end' if event.kind == STORE else 'look whether it has ended:'} {name}"
+
+    @staticmethod
+    def is_told(event: Event, is_looked_at: bool) -> bool:
+        return is_looked_at  # else nobody cares
+
+
+class ThreadRun:
     """The one run of a `threading.Thread` in an execution."""
 
     def __init__(self, thread: Any, hook_takes: Callable[[BaseException, Any], bool]) -> None:
@@ -103,7 +116,7 @@ class Life:
         self.ended = Ended(thread._name)
 
     def __call__(self) -> None:
-        own().thread = self.thread
+        own_state().thread = self.thread
         try:
             self.run()
         except SystemExit:
@@ -151,10 +164,10 @@ def handle_of(thread: Any) -> Handle | None:
     return handle if handle is not None and handle.epoch == RUNNING.check.runtime.epoch else None
 
 
-def life_of(thread: Any) -> Life | None:
-    """The life of a thread that was started in this execution."""
+def run_of(thread: Any) -> ThreadRun | None:
+    """The run of a thread that was started in this execution."""
     handle = handle_of(thread)
-    return None if handle is None else cast(Life, handle.thread.function)
+    return None if handle is None else cast(ThreadRun, handle.thread.function)
 
 
 def is_plain_new_thread(thread: Any) -> bool:
@@ -168,7 +181,7 @@ def is_plain_new_thread(thread: Any) -> bool:
     )
 
 
-def begin_life(thread: Any, hook_takes: Callable[[BaseException, Any], bool]) -> None:
+def begin_run(thread: Any, hook_takes: Callable[[BaseException, Any], bool]) -> None:
     """Start a thread."""
     runtime = RUNNING.check.runtime
     attributes = thread.__dict__
@@ -177,7 +190,7 @@ def begin_life(thread: Any, hook_takes: Callable[[BaseException, Any], bool]) ->
     runtime.give_away(attributes["_args"])
     runtime.give_away(tuple(attributes["_kwargs"].values()))
     attributes["_target"] = runtime.callee(target)
-    handle = started(Life(thread, hook_takes), ())
+    handle = started(ThreadRun(thread, hook_takes), ())
     handle.thread.daemon = attributes["_daemonic"]
     attributes[HANDLE] = handle
 
@@ -199,7 +212,7 @@ def make_thread(
 def is_daemon() -> bool:
     """Whether the running thread is a daemon, and so are those that it makes."""
     runtime = RUNNING.check.runtime
-    current = own().thread
+    current = own_state().thread
     if current is not None:
         return bool(current._daemonic)
     return (
@@ -212,11 +225,11 @@ def new_name(target: object) -> str:
     by their makers: `Thread-2.1`. So a thread has the same name in every execution."""
     thread = RUNNING.check.runtime.current
     assert thread is not None
-    belongings = own()
-    belongings.named_threads += 1
-    name = f"Thread-{belongings.named_threads}"
+    state = own_state()
+    state.named_threads += 1
+    name = f"Thread-{state.named_threads}"
     if thread.id:
         makers = ".".join([str(order) for order in thread.lineage[1:]])
-        name = f"Thread-{makers}.{belongings.named_threads}"
+        name = f"Thread-{makers}.{state.named_threads}"
     function = getattr(target, "__name__", None)
     return name if function is None else f"{name} ({function})"

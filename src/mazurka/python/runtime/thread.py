@@ -4,8 +4,13 @@ from collections.abc import Callable
 from contextvars import Context
 from typing import Any, Final
 
-from mazurka.engine.operation import NONE
+from mazurka.engine.event import Event
+from mazurka.engine.operation import AWAIT, LOAD, NONE, STORE, VERBS, WAIT, WRITE
+from mazurka.python.memory.shapes import MISSING
 from mazurka.python.operations import NO_VIEW, View
+from mazurka.python.words import show, show_found
+
+ThreadNames = Callable[[int], str]  # what people call a thread, by its number
 
 
 class Identity:
@@ -21,10 +26,10 @@ class Identity:
 class Location:
     """What is known of a shared object in every execution."""
 
-    def __init__(self, name: str, label: str | None, type_name: str, part_of: int) -> None:
+    def __init__(self, name: str, label: str | None, cell_type: "type[Cell]", part_of: int) -> None:
         self.name = name  # the thread that made it, and its count there
         self.label = label  # the name that the user gave
-        self.type_name = type_name
+        self.cell_type = cell_type
         self.part_of = part_of  # the location of the user's object that this is part of; -1: none
         self.code: object = None  # where it was made
         self.instruction = 0
@@ -56,6 +61,36 @@ class Cell:
     def snapshot(self, mode: int) -> object:
         """What a container is before an operation that accesses it in this way."""
         return None
+
+    def given(self, method: str, found: object) -> object:
+        """What a method gives that finds this value and does nothing else; MISSING if it does."""
+        return MISSING
+
+    # In words. Of an event only its location is known, and so the class of the cell, not the cell.
+
+    @staticmethod
+    def step_words(event: Event, name: str, threads: ThreadNames) -> str:
+        """What an event did to such an object, which has this name."""
+        kind = event.kind
+        if kind == LOAD or kind == AWAIT:
+            return f"{VERBS[kind]} {name}: {show(event.before)}"
+        if kind == STORE:
+            return f"store {show(event.first)} to {name}"
+        return f"{VERBS[kind]} {name}" + ("" if event.mode == WRITE else ": no change")
+
+    @staticmethod
+    def is_told(event: Event, is_looked_at: bool) -> bool:
+        """Whether an event is worth telling, given whether some event only looks at the object."""
+        return True
+
+    def waiting_words(self, kind: int, name: str, threads: ThreadNames) -> str:
+        """What a thread waits for that cannot perform an operation on this."""
+        waits = "for" if kind == WAIT else f"to {VERBS[kind]}"
+        return f"{waits} {name}, which is {show(self.value)}"
+
+    def found_words(self, awaited: object, name: str) -> str:
+        """What a thread finds here as long as it waits in a loop."""
+        return f"{name} is {show_found(self.value)}"
 
     def __repr__(self) -> str:
         """The same in every execution: messages that show an object can be compared."""
@@ -134,7 +169,7 @@ class Thread:
         self.daemon = False  # whether it may wait for ever
         self.clock = 0.0  # how many seconds have passed for it, in virtual time
         self.looks = 0  # how often it has looked at a clock
-        self.belongings: object = None  # what the standard library keeps for it
+        self.state: object = None  # what the standard library keeps for it
 
 
 def none_known(*_: object) -> list[Any]:

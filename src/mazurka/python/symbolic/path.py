@@ -26,7 +26,7 @@ class Decision:
         self.number: int = expression.get_id()  # no other expression has it while this one exists
 
 
-class Condition:
+class SymbolicCondition:
     """What a thread is about to decide."""
 
     def __init__(self, written: z3.BoolRef) -> None:
@@ -89,7 +89,7 @@ class PathCondition:
         self.decisions.append(decision)
         self.key |= {decision.number}
 
-    def choices(self, condition: Condition) -> list[int]:
+    def choices(self, condition: SymbolicCondition) -> list[int]:
         """Which outcomes a condition can have now."""
         self.begin()
         question = self.key, condition.sides[TRUE].number
@@ -119,9 +119,9 @@ class PathCondition:
         decisions = [
             decided.first.sides[decided.choice]
             for decided in events
-            if isinstance(decided.first, Condition)
+            if isinstance(decided.first, SymbolicCondition)
         ]
-        assert isinstance(event.first, Condition)
+        assert isinstance(event.first, SymbolicCondition)
         decisions.append(event.first.sides[TRUE])
         together = frozenset([decision.number for decision in decisions])
         question = together, -1
@@ -201,7 +201,7 @@ def path_condition() -> PathCondition:
     return check.path
 
 
-def decide(condition: Condition) -> bool:
+def decide(condition: SymbolicCondition) -> bool:
     """The truth of a condition, which the execution depends on from now on."""
     runtime = RUNNING.check.runtime
     if condition.is_always_so or condition.is_never_so:

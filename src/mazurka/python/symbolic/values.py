@@ -9,8 +9,14 @@ from z3.z3util import get_vars
 
 from mazurka.engine.result import MazurkaError
 from mazurka.python.check import RUNNING
-from mazurka.python.runtime.standard_thread import in_execution, own
-from mazurka.python.symbolic.path import TRUE, Condition, decide, in_one_line, path_condition
+from mazurka.python.runtime.standard_thread import in_execution, own_state
+from mazurka.python.symbolic.path import (
+    TRUE,
+    SymbolicCondition,
+    decide,
+    in_one_line,
+    path_condition,
+)
 
 S = TypeVar("S", bound="Symbolic")
 
@@ -83,7 +89,7 @@ class SymbolicBool(Symbolic):
 
     def __init__(self, expression: Any) -> None:
         super().__init__(expression)
-        self.condition = Condition(expression)
+        self.condition = SymbolicCondition(expression)
 
     def lifted(self, other: object) -> Any:
         if isinstance(other, SymbolicBool):
@@ -363,12 +369,12 @@ def new_name(name: str | None, kind: str) -> str:
     thread = runtime.current
     if thread is None or not in_execution():
         raise MazurkaError("symbolic values are made by the program, while Mazurka runs it")
-    belongings = own()
-    belongings.inputs += 1
+    state = own_state()
+    state.inputs += 1
     path = path_condition()
     path.begin()
     if name is None:
-        return f"{kind} {thread.name}.{belongings.inputs}"
+        return f"{kind} {thread.name}.{state.inputs}"
     if name in path.inputs:
         raise runtime.misused(f"there are two symbolic values called {name!r}: name them apart")
     return name

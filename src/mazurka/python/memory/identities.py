@@ -1,15 +1,13 @@
-"""Ordinary Python objects as shared memory: who is who in every execution, and what they were.
+"""Ordinary Python objects as shared memory: who is who in every execution, and what is shared.
 
 An object that an execution makes belongs to one thread until that puts it where others may find it:
 in an attribute of a shared object, say, or in the arguments of a thread. Until then nobody looks.
 From then on it is shared, with all that hangs on it, and known by the thread that gave it away and
 that thread's count: this is the same whenever the thread does the same. An object that was there
-before the execution, and outlives it, keeps its identity; what an execution changes is put back.
+before the execution, and outlives it, keeps its identity; undo.py puts back what was changed.
 """
 
-from array import array
-from collections import OrderedDict, deque
-from functools import lru_cache, partial
+from functools import partial
 from hashlib import blake2b
 from threading import Thread
 from types import (
@@ -18,54 +16,41 @@ from types import (
     CoroutineType,
     FunctionType,
     GeneratorType,
-    GetSetDescriptorType,
-    MemberDescriptorType,
     MethodType,
-    ModuleType,
 )
 from typing import Any, Final, cast
 
-from mazurka.engine.operation import CHANGE_WHOLE, FIRST_ON_PARTS, LENGTH, WRITE
 from mazurka.python.check import RUNNING
-from mazurka.python.operations import NO_VIEW, View
+from mazurka.python.memory.cells import Contents, Variable
+from mazurka.python.memory.shapes import (
+    ATOMS,
+    ELEMENTS,
+    KEYED,
+    NO_CONTAINER,
+    LruCache,
+    contents_of_cell,
+    is_harmless,
+    is_memory,
+    own_dict,
+    plain_items,
+    present_value,
+    shape_of,
+    slots_of,
+    value_of_slot,
+)
+from mazurka.python.memory.undo import Undo, fill_set
 from mazurka.python.runtime.names import where_now
 from mazurka.python.runtime.runtime import INTERRUPTED, Memory, Runtime
 from mazurka.python.runtime.thread import Cell, Identity, Location
 
-# What kinds of containers there are.
-NO_CONTAINER: Final = 0
-INDEXED: Final = 1  # lists, and what is like them
-KEYED: Final = 2  # dicts
-ELEMENTS: Final = 3  # sets
-WHOLE: Final = 4  # deques: their items move whenever one is taken or put in front
-
-MISSING: Final = object()
 FIRST_NUMBER: Final = 1 << 56  # what is given for an id is never an address
 VALUE: Final = "="  # the one field of the cell of a closure variable
 
-# What has nothing in it that could change or be shared.
-ATOMS: Final[set[type]] = {
-    type(None), bool, int, float, complex, str, bytes, range, slice, type(Ellipsis), type,
-    type(NotImplemented), BuiltinFunctionType, ModuleType, MemberDescriptorType,
-    GetSetDescriptorType, property,
-}  # fmt: skip
-
-
-LruCache: Final = type(lru_cache(lambda: None))
 CACHE: Final = "(cache)"  # where a cached function keeps what stands for its cache
 CALL_COUNT: Final = "(calls)"  # and how often it was called
 
-
-# Modules whose objects do not change, or nobody minds if they do.
-HARMLESS: Final = {
-    "builtins", "concurrent", "datetime", "decimal", "enum", "fractions", "functools", "inspect",
-    "logging", "operator", "pathlib", "re", "types", "typing", "uuid", "warnings",
-}  # fmt: skip
-
-
-# Modules whose objects have models.
-STEERED: Final = ("threading", "_thread", "queue", "_queue")
-ABSTRACT: Final = ("abc", "builtins", "collections.abc", "typing")  # their methods call others
+# Modules of classes whose methods only call others.
+ABSTRACT: Final = ("abc", "builtins", "collections.abc", "typing")
 
 
 class Misjudged(Exception):
@@ -90,74 +75,6 @@ OUTSIDE: Final = -2
 PRIVATE: Final = Identity("private", "")
 
 
-class Contents(Cell):
-    """The items of a container."""
-
-    def __init__(self, container: object, shape: int) -> None:
-        super().__init__(container, None)
-        self.shape = shape
-
-    def look(self, kind: int, item: int, key: object) -> View:
-        if kind < FIRST_ON_PARTS:
-            return NO_VIEW
-        shape = self.shape
-        if shape == NO_CONTAINER:  # an object of which nothing is known
-            return View(0, False, None)
-        length = plain_length(self.value)
-        if shape == INDEXED or shape == WHOLE or kind == LENGTH:
-            view = View(length, False, None)
-            if 0 <= item < length:
-                view.value = cast(Any, self.value)[item]
-            return view
-        if kind == CHANGE_WHOLE:
-            return View(length, False, {self.number_of(each) for each in plain_items(self.value)})
-        if shape == KEYED:
-            value = dict.get(cast(dict[object, object], self.value), key, MISSING)
-            view = View(length, item >= 0 and value is not MISSING, None)
-            view.value = value
-            return view
-        elements = cast(set[object], self.value)
-        return View(length, item >= 0 and set.__contains__(elements, key), None)
-
-    def snapshot(self, mode: int) -> object:
-        """A copy, if loops wait for what is in containers and it is about to be changed."""
-        if mode != WRITE or not RUNNING.check.runtime.copies or self.shape == NO_CONTAINER:
-            return None
-        if self.shape == KEYED:
-            return dict(cast(dict[object, object], self.value))
-        items = plain_items(self.value)
-        return set(items) if self.shape == ELEMENTS else items
-
-    def number_of(self, key: object) -> int:
-        """The number of an item by its key; -1 for a key that cannot be told from others, as its
-        class says itself what is equal."""
-        name = name_of_key(key)
-        if name is None:
-            return -1
-        assert self.known is not None
-        number = self.known.numbers.get(name, -1)
-        if number < 0:
-            if self.known.keys is None:
-                self.known.keys = []
-            number = len(self.known.keys)
-            self.known.keys.append(name)
-            self.known.numbers[name] = number
-        return number
-
-
-def name_of_key(key: object) -> object:
-    """What stands for a key in every execution."""
-    kind = type(key)
-    if kind in ATOMS:
-        return key
-    if kind is tuple:
-        parts = [name_of_key(part) for part in cast(Any, key)]
-        return None if any(part is None for part in parts) else tuple(parts)
-    if kind.__hash__ is object.__hash__ and kind.__eq__ is object.__eq__:
-        return ("object", RUNNING.check.objects.record_of(key).identity.name)
-    return None
-
-
 class Objects(Memory):
     """All records."""
 
@@ -180,12 +97,11 @@ class Objects(Memory):
         self.changed: set[str] = set()
         self.trusted: set[str] = set()
         self.rooting = False  # whether what is found now is outside
-        # Of outside objects, to be put back: by address and attribute, "" for the items.
-        self.changes: dict[tuple[int, str], tuple[object, object]] = {}
+        self.undo = Undo()  # of what executions do to outside objects
 
     def forget(self) -> None:
         """A new search: its locations are numbered afresh, but what is outside stays known."""
-        self.put_back()
+        self.undo.put_back()
         self.here = {}
         self.before = {}
         self.classes = {}
@@ -203,8 +119,8 @@ class Objects(Memory):
 
     def begin(self) -> None:
         """A new execution."""
-        if self.changes:
-            self.put_back()
+        if self.undo.changes:
+            self.undo.put_back()
         self.before = self.here
         self.here = {}
         self.dicts = dict(self.namespaces)
@@ -481,7 +397,7 @@ class Objects(Memory):
             return None
         cell = record.fields.get(name)
         if cell is None:
-            cell = Cell(None, None)
+            cell = Variable(None, None)
             cell.location = self.field_location(record.identity, name)
             cell.known = self.runtime.locations[cell.location]
             record.fields[name] = cell
@@ -493,7 +409,7 @@ class Objects(Memory):
     def field_location(self, identity: Identity, name: str) -> int:
         location = identity.fields.get(name, -1)
         if location < 0:
-            location = new_location(f"{identity.name}.{name}", identity, name)
+            location = new_location(f"{identity.name}.{name}", identity, name, Variable)
             identity.fields[name] = location
         return location
 
@@ -507,7 +423,7 @@ class Objects(Memory):
             contents = Contents(container, shape_of(type(container)))
             identity = record.identity
             if identity.contents < 0:
-                identity.contents = new_location(identity.name, identity, "")
+                identity.contents = new_location(identity.name, identity, "", Contents)
             contents.location = identity.contents
             contents.known = self.runtime.locations[contents.location]
             record.contents = contents
@@ -525,31 +441,14 @@ class Objects(Memory):
 
     def save_field(self, thing: object, name: str) -> None:
         """An attribute is about to be changed."""
-        key = (id(thing), name)
-        if self.record_of(thing).owner == OUTSIDE and key not in self.changes:
-            self.changes[key] = (thing, present_value(thing, name))
+        if self.record_of(thing).owner == OUTSIDE:
+            self.undo.save_field(thing, name)
 
     def save_contents(self, container: object) -> None:
-        """The items of a container are about to be changed."""
-        if shape_of(type(container)) == NO_CONTAINER:
-            return  # it cannot be helped
-        key = (id(container), "")
-        if self.record_of(container).owner == OUTSIDE and key not in self.changes:
-            if shape_of(type(container)) == KEYED:
-                items: object = list(dict.items(cast(dict[object, object], container)))
-            else:
-                items = plain_items(container)
-            self.changes[key] = (container, items)
-
-    def put_back(self) -> None:
-        """Outside objects as they were before the execution."""
-        changes = self.changes
-        self.changes = {}
-        for (_, name), (thing, value) in changes.items():
-            if name:
-                put_back_field(thing, name, value)
-            else:
-                put_back_contents(cast(Any, thing), cast(list[Any], value))
+        """The items of a container are about to be changed. (Of an unknown object they cannot be
+        saved.)"""
+        if shape_of(type(container)) != NO_CONTAINER and self.record_of(container).owner == OUTSIDE:
+            self.undo.save_contents(container)
 
 
 def label_of_field(identity: Identity, name: str) -> str:
@@ -567,27 +466,6 @@ def relabel(identity: Identity, label: str) -> None:
         runtime.locations[identity.contents].label = label
 
 
-def plain_length(container: object) -> int:
-    """The length of a container, whatever its class says."""
-    if isinstance(container, dict):
-        return dict.__len__(container)
-    if isinstance(container, list):
-        return list.__len__(container)
-    for kind in CONTAINERS:
-        if isinstance(container, kind):
-            length: int = kind.__len__(container)
-            return length
-    raise AssertionError("it is none of the containers")
-
-
-def plain_items(container: object) -> list[object]:
-    """The items of a container, or its keys, whatever its class says."""
-    for kind in CONTAINERS:
-        if isinstance(container, kind):
-            return list(kind.__iter__(container))
-    raise AssertionError("it is none of the containers")
-
-
 def number_from(name: str) -> int:
     return int.from_bytes(blake2b(name.encode(), digest_size=6).digest(), "little")
 
@@ -602,166 +480,10 @@ def name_of_class(kind: type) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-def new_location(name: str, owner: Identity, field: str) -> int:
+def new_location(name: str, owner: Identity, field: str, cell_type: type[Cell]) -> int:
     runtime = RUNNING.check.runtime
-    location = Location(name, label_of_field(owner, field), "", -1)
+    location = Location(name, label_of_field(owner, field), cell_type, -1)
     location.owner = owner
     location.field = "" if field == VALUE else field  # a closure variable is what its field is
     runtime.locations.append(location)
     return len(runtime.locations) - 1
-
-
-def contents_of_cell(cell: CellType) -> object:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return MISSING
-
-
-def own_dict(thing: object) -> dict[str, object] | None:
-    """The attributes of an object, not as its class may give them."""
-    try:
-        own = object.__getattribute__(thing, "__dict__")
-    except AttributeError:
-        return None
-    return own if type(own) is dict else None
-
-
-def value_of_slot(thing: object, name: str) -> object:
-    try:
-        return object.__getattribute__(thing, name)
-    except AttributeError:
-        return MISSING
-
-
-def present_value(thing: object, name: str) -> object:
-    """An attribute of the object itself as it is now, without running any code of its class."""
-    if type(thing) is CellType:
-        return contents_of_cell(thing)
-    if type(thing) is dict:  # the globals of a module
-        return cast(dict[str, object], thing).get(name, MISSING)
-    if issubclass(type(thing), type):
-        return cast(type, thing).__dict__.get(name, MISSING)
-    own = own_dict(thing)
-    if own is not None and name in own:
-        return own[name]
-    if name in slots_of(type(thing)):
-        return value_of_slot(thing, name)
-    return MISSING
-
-
-def put_back_field(thing: object, name: str, value: object) -> None:
-    if type(thing) is CellType:
-        if value is MISSING:
-            del thing.cell_contents
-        else:
-            thing.cell_contents = value
-    elif type(thing) is dict:
-        namespace = cast(dict[str, object], thing)
-        if value is MISSING:
-            namespace.pop(name, None)
-        else:
-            namespace[name] = value
-    else:
-        base: Any = type if issubclass(type(thing), type) else object
-        if value is not MISSING:
-            base.__setattr__(thing, name, value)
-        elif present_value(thing, name) is not MISSING:
-            base.__delattr__(thing, name)
-
-
-def put_back_contents(container: Any, items: list[Any]) -> None:
-    kind = type(container)
-    shape = shape_of(kind)
-    if shape == KEYED:
-        base: Any = OrderedDict if isinstance(container, OrderedDict) else dict
-        base.clear(container)
-        for key, value in items:
-            base.__setitem__(container, key, value)
-    elif shape == ELEMENTS:
-        fill_set(container, items)
-    elif isinstance(container, list):
-        list.__setitem__(container, slice(None), items)
-    elif isinstance(container, deque):
-        deque.clear(container)
-        deque.extend(container, items)
-    else:
-        container[:] = type(container)(items) if shape != INDEXED else rebuilt(container, items)
-
-
-def fill_set(elements: set[Any], items: list[Any]) -> None:
-    """Fill a set so that it always gives its items in the same order. `pop` goes on where it left
-    off, even in a set that was emptied: here it begins with the last place of an empty set."""
-    set.clear(elements)
-    set.add(elements, 7)
-    set.pop(elements)
-    set.update(elements, items)
-
-
-def rebuilt(container: Any, items: list[Any]) -> Any:
-    if isinstance(container, array):
-        return array(container.typecode, items)
-    return bytearray(items)
-
-
-CONTAINERS: Final[tuple[Any, ...]] = (dict, list, set, deque, bytearray, array)
-
-
-def shape_of(kind: type) -> int:
-    """What kind of container the instances of a class are."""
-    shapes = RUNNING.check.types.shapes
-    shape = shapes.get(kind, -1)
-    if shape < 0:
-        shape = NO_CONTAINER
-        if issubclass(kind, (list, bytearray, array)):
-            shape = INDEXED
-        elif issubclass(kind, dict):
-            shape = KEYED
-        elif issubclass(kind, set):
-            shape = ELEMENTS
-        elif issubclass(kind, deque):
-            shape = WHOLE
-        shapes[kind] = shape
-    return shape
-
-
-def slots_of(kind: type) -> tuple[str, ...]:
-    """The slots that instances of a class have."""
-    known = RUNNING.check.types.slots
-    slots = known.get(kind)
-    if slots is None:
-        names = []
-        for base in kind.__mro__:
-            if base.__module__ != "builtins" and "__slots__" in base.__dict__:
-                for name, member in base.__dict__.items():
-                    if isinstance(member, MemberDescriptorType):
-                        names.append(name)
-        slots = tuple(names)
-        known[kind] = slots
-    return slots
-
-
-def is_machinery(kind: type) -> bool:
-    """Whether the instances of a class announce by themselves what is done to them."""
-    module = kind.__module__
-    return module.startswith("mazurka.") or (module in STEERED and kind is not Thread)
-
-
-def is_memory(kind: type) -> bool:
-    """Whether instances of a class have something in them that may change. Of a class that is
-    written in C one cannot know."""
-    known = RUNNING.check.types.memory
-    found = known.get(kind)
-    if found is None:
-        found = not is_machinery(kind) and (
-            shape_of(kind) != NO_CONTAINER
-            or bool(kind.__dictoffset__)
-            or bool(slots_of(kind))
-            or not is_harmless(kind)
-        )
-        known[kind] = found
-    return found
-
-
-def is_harmless(kind: type) -> bool:
-    return kind.__module__.partition(".")[0] in HARMLESS and kind is not memoryview

@@ -1,0 +1,168 @@
+"""Barriers, as in `threading`."""
+
+from collections.abc import Callable
+from threading import BrokenBarrierError
+from typing import cast
+
+from mazurka.engine.event import Event
+from mazurka.engine.operation import (
+    BARRIER_CHANGE,
+    BARRIER_ENTER,
+    BARRIER_TIME_OUT,
+    LOAD,
+    NOTIFY,
+    WAIT,
+)
+from mazurka.python.check import RUNNING
+from mazurka.python.operations import FAILED, always
+from mazurka.python.primitives.timeouts import in_time
+from mazurka.python.runtime.runtime import SharedObject
+from mazurka.python.runtime.thread import ThreadNames
+
+# The states of a barrier, and of the gate that holds back the threads of one round.
+FILLING = "filling"
+ACTING = "acting"  # all have come; the last one runs the action
+BROKEN = "broken"
+CLOSED = "closed"
+OPEN = "open"
+
+
+class Gate(SharedObject):
+    """Where the threads of one round of a barrier wait."""
+
+    def __init__(self, barrier: SharedObject) -> None:
+        super().__init__(CLOSED, None, barrier)
+
+    @staticmethod
+    def step_words(event: Event, name: str, threads: ThreadNames) -> str:
+        if event.kind == NOTIFY:
+            return f"{'open' if event.first == OPEN else 'break'} {name}"
+        return f"wait at {name}: {event.before}"
+
+    def waiting_words(self, kind: int, name: str, threads: ThreadNames) -> str:
+        return f"at {name}"
+
+
+class BarrierState:
+    """The value of a barrier; never changed, only replaced."""
+
+    def __init__(self, count: int, phase: str, gate: Gate, opened: Gate | None) -> None:
+        self.count = count
+        self.phase = phase
+        self.gate = gate
+        self.opened = opened  # of the round before, until somebody comes for the next one
+
+    def __repr__(self) -> str:
+        return f"{self.phase}, {self.count} waiting"
+
+
+class Barrier(SharedObject):
+    """A meeting point of a fixed number of threads."""
+
+    def __init__(
+        self,
+        parties: int,
+        action: Callable[[], object] | None = None,
+        timeout: float | None = None,
+        name: str | None = None,
+    ) -> None:
+        if parties < 1:
+            raise ValueError("parties must be > 0")
+        super().__init__(None, name)
+        self.value = self.initial = BarrierState(0, FILLING, Gate(self), None)
+        self.parties = parties
+        self.action = action
+        self.timeout = timeout
+
+    def wait(self, timeout: float | None = None) -> int:
+        if timeout is None:
+            timeout = self.timeout
+        state = cast(
+            BarrierState, RUNNING.check.runtime.perform(BARRIER_ENTER, self, is_settled, self.enter)
+        )
+        if state.phase == BROKEN:
+            raise BrokenBarrierError
+        if state.phase == ACTING:
+            self.let_through()
+        else:
+            self.wait_at(state.gate, timeout)
+        return state.count - 1
+
+    def enter(self, state: BarrierState) -> tuple[BarrierState, BarrierState]:
+        if state.phase == BROKEN:
+            return state, state
+        count = state.count + 1
+        phase = ACTING if count == self.parties else FILLING
+        state = BarrierState(count, phase, state.gate, None)
+        return state, state
+
+    def let_through(self) -> None:
+        """All have come: run the action and open the gate."""
+        try:
+            if self.action is not None:
+                self.action()
+        except BaseException:
+            self.change_to(BROKEN, always)
+            raise
+        self.change_to(FILLING, always)
+
+    def wait_at(self, gate: Gate, timeout: float | None) -> None:
+        runtime = RUNNING.check.runtime
+        if timeout is not None:
+
+            def still_closed(state: BarrierState) -> bool:
+                return state.phase == FILLING and state.gate is gate
+
+            def break_it(state: BarrierState) -> tuple[BarrierState, None]:
+                return BarrierState(0, BROKEN, gate, None), None
+
+            if runtime.perform(BARRIER_TIME_OUT, self, still_closed, break_it) is not FAILED:
+                in_time(False, timeout)
+                runtime.perform(NOTIFY, gate, BROKEN, None)
+                raise BrokenBarrierError
+        if runtime.perform(WAIT, gate, is_not_closed, None) == BROKEN:
+            raise BrokenBarrierError
+
+    def reset(self) -> None:
+        """Begin a new round; threads that wait find the barrier broken."""
+        self.change_to(FILLING, is_settled)
+
+    def abort(self) -> None:
+        """Break the barrier, for the threads that wait and for those to come."""
+        self.change_to(BROKEN, is_settled)
+
+    def change_to(self, phase: str, guard: Callable[[BarrierState], bool]) -> None:
+        runtime = RUNNING.check.runtime
+        gate = Gate(self)
+
+        def change(state: BarrierState) -> tuple[BarrierState, BarrierState]:
+            opened = state.gate if state.phase == ACTING else state.opened
+            return BarrierState(0, phase, gate, opened), state
+
+        old = cast(BarrierState, runtime.perform(BARRIER_CHANGE, self, guard, change))
+        if old.count:
+            succeeded = old.phase == ACTING and phase == FILLING
+            runtime.perform(NOTIFY, old.gate, OPEN if succeeded else BROKEN, None)
+        if phase == BROKEN and old.opened is not None:  # nor do those get away who have not left
+            runtime.perform(NOTIFY, old.opened, BROKEN, None)
+
+    @property
+    def n_waiting(self) -> int:
+        state = cast(BarrierState, RUNNING.check.runtime.perform(LOAD, self, None, None))
+        return 0 if state.phase == BROKEN else state.count
+
+    @property
+    def broken(self) -> bool:
+        return (
+            cast(BarrierState, RUNNING.check.runtime.perform(LOAD, self, None, None)).phase
+            == BROKEN
+        )
+
+
+def is_settled(state: BarrierState) -> bool:
+    """While the action runs, nothing else happens to a barrier."""
+    return state.phase != ACTING
+
+
+def is_not_closed(value: object) -> bool:
+    return value != CLOSED
