@@ -156,9 +156,8 @@ def object_names(program: Program) -> dict[int, str]:
     names = ordinary_names(sorted(ordinary, key=making_order))
     for id, guess in guesses.items():
         if guess is None:
-            names[id] = (
-                f"{runtime.names.locations[id].cell_type.__name__} {runtime.names.locations[id].name}"
-            )
+            location = runtime.names.locations[id]
+            names[id] = f"{location.cell_type.__name__} {location.name}"
         else:
             names[id] = guess if totals[guess] == 1 else f"{guess}[{seen[guess]}]"
             seen[guess] += 1
