@@ -48,6 +48,7 @@ class Head:
         self.rival = rival
         # Where others might have come in its place: nowhere, if they all happen after it.
         self.location = NOWHERE if changes_all(event) else rival.location
+        self.before: Head | None = None  # the latest one before it at that location
 
 
 NOWHERE: Final = -2
@@ -148,6 +149,7 @@ class Pop(Explorer):
 
         # Of the latest run:
         self.heads: list[Head] = NO_HEADS
+        self.head_at: list[Head | None] = []  # the latest one, by location
         self.racing: list[Event] = []  # its new events that may be in a race
         self.nodes = Nodes(0, NO_HEADS, self.program.values)
         self.races: list[Race] = []
@@ -351,23 +353,33 @@ class Pop(Explorer):
 
     def take_heads(self, heads: list[Head]) -> None:
         """Make these the heads in E, and watch where something might come in their place."""
-        watched = self.request.watched
-        for head in self.heads:
-            if head.location >= 0:
-                watched[head.location] = False
-        for head in heads:
-            if head.location >= 0:
-                while len(watched) <= head.location:
-                    watched.append(False)
-                watched[head.location] = True
+        old = self.heads
+        kept = 0
+        while kept < len(old) and kept < len(heads) and old[kept] is heads[kept]:
+            kept += 1
+        for place in range(len(old) - 1, kept - 1, -1):
+            if old[place].location >= 0:
+                self.set_head(old[place].location, old[place].before)
+        for place in range(kept, len(heads)):
+            head = heads[place]
+            location = head.location
+            if location >= 0:
+                while len(self.head_at) <= location:
+                    self.head_at.append(None)
+                    self.request.watched.append(False)
+                head.before = self.head_at[location]
+                self.set_head(location, head)
         self.heads = heads
+
+    def set_head(self, location: int, head: Head | None) -> None:
+        self.head_at[location] = head
+        self.request.watched[location] = head is not None
 
     def keeps_asleep(self, thread: int, location: int) -> bool:
         """Whether an access would complete a schedule that comes before one in E."""
-        heads = self.heads
-        for place in range(len(heads) - 1, -1, -1):
-            head = heads[place]
-            if head.location == location and self.program.precedes(thread, head.thread):
+        head = self.head_at[location]
+        while head is not None:
+            if self.program.precedes(thread, head.thread):
                 self.catch_up()
                 latest = self.order.last_access[location]
                 if latest is None or changes_all(latest):
@@ -377,6 +389,7 @@ class Pop(Explorer):
                 access.latest = latest
                 if is_first(access, head.rival, None):
                     return True
+            head = head.before
         return False
 
     def is_avoided(self, race: Race, explored: Explored) -> bool:

@@ -35,7 +35,7 @@ class Check:
     """All that one check knows; made when it begins, dropped when it ends (see new_check.py)."""
 
     runtime: "Runtime"
-    settings: "LoopSettings"  # what is done about loops
+    loop_settings: "LoopSettings"  # what is done about loops
     objects: "Objects"  # the program's own
     types: Types
     changeable: "ChangeableNames"  # attributes and globals

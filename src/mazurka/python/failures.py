@@ -74,7 +74,7 @@ def account_of(program: Program) -> Failure:
 def schedule_of(program: Program, kind: str, message: str, length: int) -> Schedule:
     check = RUNNING.check
     objects = check.objects
-    settings = check.settings
+    settings = check.loop_settings
     runtime = check.runtime
     options: dict[str, object] = {
         "independent_adds": runtime.independent_adds,

@@ -44,7 +44,7 @@ def refuse_second_check() -> None:
 def put_together(settings: LoopSettings) -> Check:
     check = Check()
     check.runtime = Runtime()
-    check.settings = settings
+    check.loop_settings = settings
     check.objects = Objects(check.runtime)
     check.types = Types()
     check.changeable = ChangeableNames()

@@ -126,7 +126,7 @@ class PythonProgram(Program):
             answer.failed = True
             return answer
         if runtime.out_of_rounds:
-            answer.bound = f"unroll={self.check.settings.unroll}"
+            answer.bound = f"unroll={self.check.loop_settings.unroll}"
         answer.failed = runtime.first_failed is not None
         if not all_finished(runtime):
             self.look_at_threads(answer)
@@ -286,13 +286,13 @@ class PythonProgram(Program):
         return learnt_in(self.check)
 
     def learn(self, learnt: dict[str, list[str]]) -> None:
-        self.check.settings.clock_readers.update(learnt.get("clocks", ()))
+        self.check.loop_settings.clock_readers.update(learnt.get("clocks", ()))
         self.check.objects.changed.update(learnt.get("changing", ()))
 
 
 def learnt_in(check: Check) -> dict[str, list[str]]:
     return {
-        "clocks": sorted(check.settings.clock_readers),
+        "clocks": sorted(check.loop_settings.clock_readers),
         "changing": sorted(check.objects.changed),
     }
 

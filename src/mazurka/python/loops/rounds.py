@@ -155,7 +155,7 @@ def again(loop: Loop) -> bool:
         let_time_pass(thread, loop)
         count_round(loop)
         loop.begin_round(thread)
-        if check.settings.purity and loop.sort != SUSPENDS:
+        if check.loop_settings.purity and loop.sort != SUSPENDS:
             look_for_circle(thread, loop)
     return True
 
@@ -179,14 +179,14 @@ def is_endless(thread: Thread, loop: Loop) -> bool:
 
 def is_cut(loop: Loop) -> bool:
     """Whether pure rounds of a loop end it. (Every model checker cuts loops that only poll.)"""
-    return loop.sort == POLLS or (loop.sort == ANY_LOOP and RUNNING.check.settings.purity)
+    return loop.sort == POLLS or (loop.sort == ANY_LOOP and RUNNING.check.loop_settings.purity)
 
 
 def count_round(loop: Loop) -> None:
     check = RUNNING.check
     runtime = check.runtime
     loop.rounds += 1
-    if loop.rounds == check.settings.unroll:
+    if loop.rounds == check.loop_settings.unroll:
         runtime.out_of_rounds = True
         runtime.give_up()
 
@@ -195,7 +195,11 @@ def iterate_in_loop(value: Any) -> Any:
     """What a `for` statement goes through. What has a length has an end."""
     check = RUNNING.check
     items = iterate(value)
-    if not check.settings.unroll or check.runtime.is_elsewhere() or hasattr(type(value), "__len__"):
+    if (
+        not check.loop_settings.unroll
+        or check.runtime.is_elsewhere()
+        or hasattr(type(value), "__len__")
+    ):
         return items
     return Rounds(items)
 
@@ -261,7 +265,7 @@ def time_does_not_matter(thread: Thread, visit: Visit) -> bool:
 
 
 def ignores_time(thread: Thread) -> bool:
-    settings = RUNNING.check.settings
+    settings = RUNNING.check.loop_settings
     if thread.name in settings.clock_readers:
         return False
     settings.timeless.add(thread.name)
@@ -271,7 +275,7 @@ def ignores_time(thread: Thread) -> bool:
 def note_clock() -> None:
     """The running thread looks at a clock. If it was thought not to, the search begins anew."""
     check = RUNNING.check
-    settings = check.settings
+    settings = check.loop_settings
     thread = check.runtime.current
     assert thread is not None
     thread.changes += 1
@@ -327,7 +331,7 @@ def can_be_undone(event: Event) -> bool:
     if kind == ACQUIRE or kind == TRY_ACQUIRE or kind == RELEASE:
         return True
     check = RUNNING.check
-    if check.settings.unroll or not check.runtime.orders_writes or event.mode != WRITE:
+    if check.loop_settings.unroll or not check.runtime.orders_writes or event.mode != WRITE:
         return False
     return STORE <= kind <= FETCH_ADD or replaces_item(event)
 
@@ -498,7 +502,7 @@ def look_for_circle(thread: Thread, loop: Loop) -> None:
         return
     for visit in loop.visits[-1 - MOST_ROUNDS : -1]:
         if has_the_same_values(visit, loop.visits[-1]) and is_circle(thread, visit, loop):
-            check.settings.circle = Circle(visit.position, runtime.position)
+            check.loop_settings.circle = Circle(visit.position, runtime.position)
             if runtime.position >= runtime.path_end:
                 runtime.stop(IN_A_CIRCLE)
             return
@@ -520,7 +524,7 @@ def has_the_same_values(one: Visit, other: Visit) -> bool:
 def found_circle() -> Circle | None:
     """The circle in this execution."""
     check = RUNNING.check
-    circle = check.settings.circle
+    circle = check.loop_settings.circle
     return circle if circle is not None and circle.epoch == check.runtime.epoch else None
 
 

@@ -340,7 +340,7 @@ def until_for(waiting: Waiting, method: str, sought: Sought | None = None) -> Un
     """What an operation is to wait for; None if the round has had effects already, or if what the
     condition depends on may change."""
     check = RUNNING.check
-    settings = check.settings
+    settings = check.loop_settings
     thread = check.runtime.current
     if thread is None or not settings.awaits or not settings.purity:
         return None

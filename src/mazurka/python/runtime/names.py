@@ -7,7 +7,6 @@ not do.
 
 from bisect import bisect_right
 from types import CodeType
-from typing import Final
 
 from mazurka.engine.event import NO_PLACE, Event
 from mazurka.engine.operation import CHOOSE, SPAWN, VERBS
@@ -27,8 +26,8 @@ def lineage_of(thread: Thread) -> list[int]:
 
 
 class Places:
-    """Places in the source that steps were made at, by number: every code object has the numbers of
-    its instructions, from the first on."""
+    """Places in the source that steps were made at, by number: every code object has as many of them
+    as its instructions have bytes."""
 
     def __init__(self) -> None:
         self.codes: list[CodeType] = []
@@ -44,24 +43,21 @@ class Places:
             self.known[id(code)] = first
             self.first.append(first)
             self.codes.append(code)  # kept, so that ids are unique
-            self.end = first + len(code.co_code) // INSTRUCTION + 1
+            self.end = first + len(code.co_code)
         return first
 
     def number(self, code: object, instruction: int) -> int:
         """The number of a place; NO_PLACE if there is no code."""
         if not isinstance(code, CodeType):
             return NO_PLACE
-        return self.first_in(code) + instruction // INSTRUCTION
+        return self.first_in(code) + instruction
 
     def at(self, number: int) -> tuple[object, int]:
         """The code object and instruction with a number; none if there is no place."""
         if number < 0:
             return None, 0
         place = bisect_right(self.first, number) - 1
-        return self.codes[place], (number - self.first[place]) * INSTRUCTION
-
-
-INSTRUCTION: Final = 2  # the size, in bytes
+        return self.codes[place], number - self.first[place]
 
 
 class Names:

@@ -36,7 +36,7 @@ from mazurka.engine.program import Request
 from mazurka.engine.result import MazurkaError
 from mazurka.python.check import RUNNING
 from mazurka.python.operations import Predicate, access_mode, apply, apply_guarded
-from mazurka.python.runtime.names import INSTRUCTION, Names
+from mazurka.python.runtime.names import Names
 from mazurka.python.runtime.race_detector import RaceDetector
 from mazurka.python.runtime.scheduling import Turns, is_await
 from mazurka.python.runtime.standing import Standing
@@ -486,7 +486,8 @@ class Runtime(Standing):
         self.position = position + 1
         if position < self.path_end:
             self.check_path(event, self.path[position - self.keep], thread)
-        self.turns.wake(event)
+        if self.turns.sleep:
+            self.turns.wake(event)
         if self.race_detector is not None:
             self.race_detector.stepped(event)
         result = self.apply(thread)
@@ -538,7 +539,7 @@ class Runtime(Standing):
                 code = frame.f_code
                 thread.users_code = code
                 thread.first_place = self.names.places.first_in(code)
-            event.place = thread.first_place + frame.f_lasti // INSTRUCTION
+            event.place = thread.first_place + frame.f_lasti
 
     def check_path(self, event: Event, expected: Event, thread: Thread) -> None:
         """A step of the path must be the operation that the search predicted."""

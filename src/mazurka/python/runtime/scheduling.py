@@ -65,8 +65,7 @@ class Turns:
 
     def wake(self, event: Event) -> None:
         """Those in the sleep set wake up that an event depends on."""
-        if self.sleep:
-            self.sleep = [asleep for asleep in self.sleep if not dependent(asleep, event)]
+        self.sleep = [asleep for asleep in self.sleep if not dependent(asleep, event)]
 
     def recent_or_other(self) -> Thread | None:
         """The thread that stepped last as long as it can, then its partner, then the first of the
