@@ -27,7 +27,9 @@ COMPILED = {
         "timeouts undivided"
     ),
     "python/rewriting": "hooks",
-    "python/runtime": "names race_detector runtime scheduling standard_thread thread watchdog",
+    "python/runtime": (
+        "names race_detector runtime scheduling standard_thread standing thread watchdog"
+    ),
 }
 # Nobody else links to them, so calls within them need not go through a table. Warnings about
 # generated C help nobody, and to look for them takes a third of the compiler's time.

@@ -314,7 +314,7 @@ class Exploration:
 def renamed(trace: Trace) -> Trace:
     """A trace with other names for synchronisation objects that are global: theirs depend on which
     of them an exploration meets first."""
-    locations = RUNNING.check.runtime.locations
+    locations = RUNNING.check.runtime.names.locations
     if not any(location.name.startswith("outside#") for location in locations):
         return trace
     places = {location.name: location for location in locations}

@@ -140,7 +140,7 @@ def is_ordinary(event: Event) -> bool:
     """Whether an event is an access to an ordinary object."""
     if event.location < 0:
         return False
-    return RUNNING.check.runtime.locations[event.location].owner is not None
+    return RUNNING.check.runtime.names.locations[event.location].owner is not None
 
 
 def disagreement(program: Program, algorithm: str, most: int = 1000) -> str | None:

@@ -130,7 +130,7 @@ def waiting_for_ever(run: RunInWords) -> Failure:
     details = []
     message = "no thread can go on"
     for event in sorted(run.program.answer.waiting, key=thread_order):
-        if runtime.threads[event.thread].spin is not None:
+        if runtime.names.threads[event.thread].spin is not None:
             continue
         if event.kind == AWAIT or event.kind == AWAIT_EXCHANGE:
             message = "a thread awaits a value that never comes"
@@ -179,7 +179,7 @@ def in_a_circle(run: RunInWords) -> Failure:
 
 def waiting_tasks(run: RunInWords, event: Event) -> list[str]:
     """Where the tasks of an event loop wait, in which nothing can go on."""
-    inbox = RUNNING.check.runtime.threads[event.thread].cell
+    inbox = RUNNING.check.runtime.names.threads[event.thread].cell
     if not isinstance(inbox, Inbox):
         return []
     return [
@@ -190,7 +190,7 @@ def waiting_tasks(run: RunInWords, event: Event) -> list[str]:
 
 def account_of_waiting(run: RunInWords, event: Event) -> str:
     """Who waits for what, who holds it, and where."""
-    thread = RUNNING.check.runtime.threads[event.thread]
+    thread = RUNNING.check.runtime.names.threads[event.thread]
     text = f"{run.thread(event.thread)} waits "
     if event.kind == JOIN:
         text += f"to join {run.thread(event.choice)}"
@@ -212,7 +212,7 @@ def nondeterminism(run: RunInWords) -> Failure:
     happened = run.operation(divergence.kind, divergence.location, divergence.thread)
     why = f", {divergence.why}" if divergence.why else ""
     details = [
-        f"recorded: {recorded}{run.where(*runtime.places.at(expected.place))}",
+        f"recorded: {recorded}{run.where(*runtime.names.places.at(expected.place))}",
         f"on the repeat: {happened}{why}" + run.where(divergence.code, divergence.instruction),
     ]
     message = (
@@ -275,7 +275,7 @@ def polling(run: RunInWords) -> Failure:
         "that, wait with an Event or a Condition, or check with granularity='access'; if it does "
         "not, raise max_events"
     )
-    thread = runtime.threads[watcher.running]
+    thread = runtime.names.threads[watcher.running]
     details = [f"it was{run.where(thread.code, thread.instruction)}"]
     failure = new_failure(run, STUCK, message, details)
     failure.thread = run.thread(thread.id)
@@ -301,7 +301,7 @@ def data_race(run: RunInWords) -> Failure:
     name = run.objects[race.location]
     part = race.first.part
     if part >= 0 and part == race.second.part:
-        keys = RUNNING.check.runtime.locations[race.location].keys
+        keys = RUNNING.check.runtime.names.locations[race.location].keys
         name += f"[{part if keys is None else show(keys[part])}]"
     accesses = (race.first, race.second)
     words = [

@@ -91,11 +91,13 @@ class PythonProgram(Program):
         if self.runtime.memory is not None:
             for _ in range(2):  # so that it is known what is there before an execution
                 self.run(Request([]))
-        self.runtime.refreshing = True  # the schedule has the names that things had in its run
+        self.runtime.names.refreshing = (
+            True  # the schedule has the names that things had in its run
+        )
         try:
             self.follow_steps(schedule)
         finally:
-            self.runtime.refreshing = False
+            self.runtime.names.refreshing = False
 
     def follow_steps(self, schedule: Schedule) -> None:
         request = Request([])
@@ -105,7 +107,7 @@ class PythonProgram(Program):
         runtime = self.runtime
         divergence = runtime.divergence
         if divergence is not None:
-            name = runtime.threads[divergence.thread].name
+            name = runtime.names.threads[divergence.thread].name
             why = divergence.why or f"thread {name} is not there in step {runtime.position + 1}"
             raise MazurkaError(f"the program has changed since the schedule was recorded: {why}")
 
@@ -162,7 +164,7 @@ class PythonProgram(Program):
                 event.location for events in rounds for event in events if event.location >= 0
             ]
         if spinning and not assumed:
-            threads = [runtime.threads[event.thread] for event in waiting]
+            threads = [runtime.names.threads[event.thread] for event in waiting]
             assumed = any(lets_go(spinning, thread) for thread in threads)
         answer.waiting = waiting
         answer.sleeping = sleeping
@@ -194,12 +196,12 @@ class PythonProgram(Program):
         runtime = self.runtime
         answer = self.answer
         if answer.race is not None or (runtime.stopped == NOTHING and answer.status != REDUNDANT):
-            runtime.refreshing = True
+            runtime.names.refreshing = True
             first = self.ending()
             try:
                 self.repeat()
             finally:
-                runtime.refreshing = False
+                runtime.names.refreshing = False
             second = self.ending()
             if runtime.stopped == NOTHING and first != second:
                 return self.changed(first, second)
@@ -213,7 +215,7 @@ class PythonProgram(Program):
         if failed is not None and failed.exception is not None:
             return f"{type(failed.exception).__name__} in thread {failed.name}"
         if self.answer.status == BLOCKED:
-            threads = [runtime.threads[event.thread].name for event in self.answer.waiting]
+            threads = [runtime.names.threads[event.thread].name for event in self.answer.waiting]
             return "blocked" + "".join([f", thread {name} waiting" for name in threads])
         if runtime.stopped != NOTHING:
             return "broken off"
@@ -223,15 +225,15 @@ class PythonProgram(Program):
         return account_of_change(self, first, second)
 
     def outcome(self) -> object:
-        return self.runtime.threads[0].result
+        return self.runtime.names.threads[0].result
 
     # What threads stand before
 
     def standing(self, thread: int) -> Event:
-        return self.runtime.standing(self.runtime.threads[thread])
+        return self.runtime.standing(self.runtime.names.threads[thread])
 
     def footprint(self, thread: int) -> Footprint:
-        return self.runtime.footprint_of(self.runtime.threads[thread])
+        return self.runtime.footprint_of(self.runtime.names.threads[thread])
 
     def unfinished(self) -> dict[int, int]:
         return {
@@ -249,8 +251,8 @@ class PythonProgram(Program):
         runtime = self.runtime
         return [
             (
-                runtime.threads[event.thread].name,
-                runtime.operation_name(event),
+                runtime.names.threads[event.thread].name,
+                runtime.names.operation_name(event),
                 event.choice if event.kind == CHOOSE else 0,
             )
             for event in events
@@ -258,7 +260,7 @@ class PythonProgram(Program):
 
     def path_of(self, steps: Sequence[NamedStep]) -> list[Event]:
         threads = {name for name, _, _ in steps}
-        ids = {name: self.runtime.thread_called(name) for name in sorted(threads)}
+        ids = {name: self.runtime.names.thread_called(name) for name in sorted(threads)}
         path = []
         for name, operation, choice in steps:
             step = Event(ids[name], UNKNOWN, -1, NONE, operation or None, None)
@@ -267,16 +269,16 @@ class PythonProgram(Program):
         return path
 
     def thread_name(self, thread: int) -> str:
-        return self.runtime.threads[thread].name
+        return self.runtime.names.threads[thread].name
 
     def precedes(self, thread: int, other: int) -> bool:
-        return self.runtime.precedes(thread, other)
+        return self.runtime.names.precedes(thread, other)
 
     def stable_names(self, event: Event) -> tuple[str, str]:
-        return self.runtime.threads[event.thread].name, self.runtime.place_name(event)
+        return self.runtime.names.threads[event.thread].name, self.runtime.names.place_name(event)
 
     def part_name(self, event: Event) -> str:
-        return self.runtime.part_name(event)
+        return self.runtime.names.part_name(event)
 
     # What decides which operations wait
 
@@ -314,7 +316,7 @@ def race_in_words(runtime: Runtime, race: Race | None) -> str | None:
         return None
     places = [place(access.code, access.instruction) for access in (race.first, race.second)]
     lines = sorted([f"{file}:{line}" for file, line in places])
-    return f"{runtime.locations[race.location].label}, {lines[0]} and {lines[1]}"
+    return f"{runtime.names.locations[race.location].label}, {lines[0]} and {lines[1]}"
 
 
 def operation_before(runtime: Runtime, thread: Thread) -> Event:

@@ -37,7 +37,7 @@ class RunInWords:
 
     def place(self, event: Event) -> tuple[str, int]:
         """The file and line of an event."""
-        return place(*RUNNING.check.runtime.places.at(event.place))
+        return place(*RUNNING.check.runtime.names.places.at(event.place))
 
     def step_of_access(self, access: Access, name: str) -> Step:
         """An access that is no event."""
@@ -58,7 +58,7 @@ class RunInWords:
             if not isinstance(event.first, int):
                 return f"{event.first} is {'false' if event.choice else 'true'}"
             return f"choose alternative {event.choice + 1} of {event.alternatives}"
-        cell_type = runtime.locations[event.location].cell_type
+        cell_type = runtime.names.locations[event.location].cell_type
         return cell_type.step_words(event, self.objects[event.location], self.thread)
 
     def operation(self, kind: int, location: int, thread: int) -> str:
@@ -84,7 +84,7 @@ class RunInWords:
 
 def worth_telling(events: list[Event]) -> list[Event]:
     """Without what is of interest to nobody, as the objects say."""
-    locations = RUNNING.check.runtime.locations
+    locations = RUNNING.check.runtime.names.locations
     looked_at = {event.location for event in events if event.mode == READ}
     return [
         event
@@ -107,7 +107,7 @@ def family_order(thread: Thread) -> list[int]:
 
 
 def thread_order(event: Event) -> list[int]:
-    return family_order(RUNNING.check.runtime.threads[event.thread])
+    return family_order(RUNNING.check.runtime.names.threads[event.thread])
 
 
 def function_name(thread: Thread) -> str:
@@ -143,25 +143,26 @@ def object_names(program: Program) -> dict[int, str]:
     if runtime.race_detector is not None:
         race = runtime.race_detector.race
         used |= {runtime.race_detector.latest, -1 if race is None else race.location}
-    used |= {runtime.locations[id].part_of for id in used if id >= 0}
+    used |= {runtime.names.locations[id].part_of for id in used if id >= 0}
     used.discard(-1)
     guesses: dict[int, str | None] = {}
-    parts = {id for id in used if runtime.locations[id].part_of >= 0}
-    ordinary = {id for id in used if runtime.locations[id].owner is not None}
+    parts = {id for id in used if runtime.names.locations[id].part_of >= 0}
+    ordinary = {id for id in used if runtime.names.locations[id].owner is not None}
     for id in sorted(used - parts - ordinary, key=making_order):
-        location = runtime.locations[id]
+        location = runtime.names.locations[id]
         guesses[id] = location.label or assigned_name(location.code, location.instruction)
     totals = Counter(guesses.values())
     seen: Counter[str] = Counter()
     names = ordinary_names(sorted(ordinary, key=making_order))
     for id, guess in guesses.items():
         if guess is None:
-            names[id] = f"{runtime.locations[id].cell_type.__name__} {runtime.locations[id].name}"
+            location = runtime.names.locations[id]
+            names[id] = f"{location.cell_type.__name__} {location.name}"
         else:
             names[id] = guess if totals[guess] == 1 else f"{guess}[{seen[guess]}]"
             seen[guess] += 1
     for id in parts:
-        names[id] = names[runtime.locations[id].part_of]
+        names[id] = names[runtime.names.locations[id].part_of]
     return names
 
 
@@ -171,14 +172,14 @@ def ordinary_names(locations: list[int]) -> dict[int, str]:
     runtime = RUNNING.check.runtime
     owners: dict[str, list[Identity]] = {}
     for id in locations:
-        owner = runtime.locations[id].owner
+        owner = runtime.names.locations[id].owner
         assert owner is not None
         alike = owners.setdefault(owner.label, [])
         if owner not in alike:
             alike.append(owner)
     names = {}
     for id in locations:
-        location = runtime.locations[id]
+        location = runtime.names.locations[id]
         assert location.owner is not None
         alike = owners[location.owner.label]
         number = f"-{alike.index(location.owner) + 1}" if len(alike) > 1 else ""
@@ -188,7 +189,7 @@ def ordinary_names(locations: list[int]) -> dict[int, str]:
 
 def making_order(location: int) -> tuple[list[int], int]:
     """Sorts the objects of one thread in the order in which it made them."""
-    found = MADE_BY.match(RUNNING.check.runtime.locations[location].name)
+    found = MADE_BY.match(RUNNING.check.runtime.names.locations[location].name)
     if found is None:  # made outside
         return [], location
     return [int(part) for part in found[1].split(".")], int(found[2])

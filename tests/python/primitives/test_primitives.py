@@ -441,3 +441,12 @@ def test_queue_shutdown_wakes_everybody() -> None:
 
     result = explore(program)
     assert (result.verdict, set(result.outcomes)) == ("verified", {(True, True, 1, True, True)})
+
+
+def test_a_queue_may_say_what_its_items_are() -> None:
+    def program() -> int:
+        items = mazurka.Queue[int]()
+        spawn(items.put, 3)
+        return items.get()
+
+    assert explore(program).outcomes == {3: 1}

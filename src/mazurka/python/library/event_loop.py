@@ -421,7 +421,7 @@ def chosen_of(ways: list[Way]) -> Way:
     if way.task is not None:
         event = runtime.events[runtime.position - 1]
         code, instruction = position_of(way.task)
-        event.place = runtime.places.number(code, instruction)
+        event.place = runtime.names.places.number(code, instruction)
     return way
 
 

@@ -57,7 +57,7 @@ class EventLoops:
         settrace(None)
         _set_running_loop(None)
         sys.set_asyncgen_hooks(None, None)
-        self.runtime.current = self.runtime.threads[0]
+        self.runtime.current = self.runtime.names.threads[0]
         self.runtime.cancelling = True  # no operation of theirs takes place
         for loop in self.made:
             loop.let_go()

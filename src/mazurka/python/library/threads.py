@@ -119,7 +119,7 @@ def join(self: Any, timeout: float | None = None) -> None:
         return
     handle = handle_of(self)
     if handle is None and self is real_main_thread:
-        handle = Handle(RUNNING.check.runtime.threads[0])
+        handle = Handle(RUNNING.check.runtime.names.threads[0])
     if handle is None:
         raise RuntimeError("cannot join thread before it is started")
     if timeout is None:
@@ -144,7 +144,7 @@ def is_alive(self: Any) -> bool:
 def runner_of(thread: Any) -> Thread | None:
     """The runtime's thread, once it was started."""
     if thread is real_main_thread:
-        return RUNNING.check.runtime.threads[0]
+        return RUNNING.check.runtime.names.threads[0]
     if isinstance(thread, ForeignThread):
         return thread.runner
     handle = handle_of(thread)

@@ -482,7 +482,7 @@ def lets_go(spinning: list[Thread], waiting: Thread) -> bool:
 
 def is_in_last_round(event: Event, position: int) -> bool:
     """Whether a step belongs to the round in which its thread is cut: that changes nothing."""
-    loop = RUNNING.check.runtime.threads[event.thread].spin
+    loop = RUNNING.check.runtime.names.threads[event.thread].spin
     return loop is not None and position >= cast(Loop, loop).begin
 
 

@@ -246,7 +246,7 @@ class Objects(Memory):
             if order == len(thread.identities):
                 thread.identities.append(Identity(f"{thread.name}@{order + 1}", label))
             record.identity = thread.identities[order]
-            if self.runtime.refreshing and record.identity.label != label:
+            if self.runtime.names.refreshing and record.identity.label != label:
                 relabel(record.identity, label)
             self.here[id(thing)] = record
         self.share_parts(thing, label)
@@ -374,7 +374,7 @@ class Objects(Memory):
         if record.number == 0:
             name = record.identity.name
             if record.owner >= 0:
-                thread = self.runtime.threads[record.owner]
+                thread = self.runtime.names.threads[record.owner]
                 thread.numbered += 1
                 name = f"{thread.name}!{thread.numbered}"
             record.number = FIRST_NUMBER + number_from(name)
@@ -399,7 +399,7 @@ class Objects(Memory):
         if cell is None:
             cell = Variable(None, None)
             cell.location = self.field_location(record.identity, name)
-            cell.known = self.runtime.locations[cell.location]
+            cell.known = self.runtime.names.locations[cell.location]
             record.fields[name] = cell
         if cell.epoch != self.runtime.epoch:
             cell.epoch = self.runtime.epoch
@@ -425,7 +425,7 @@ class Objects(Memory):
             if identity.contents < 0:
                 identity.contents = new_location(identity.name, identity, "", Contents)
             contents.location = identity.contents
-            contents.known = self.runtime.locations[contents.location]
+            contents.known = self.runtime.names.locations[contents.location]
             record.contents = contents
         contents.epoch = self.runtime.epoch
         return contents
@@ -461,9 +461,9 @@ def relabel(identity: Identity, label: str) -> None:
     runtime = RUNNING.check.runtime
     identity.label = label
     for name, location in identity.fields.items():
-        runtime.locations[location].label = label_of_field(identity, name)
+        runtime.names.locations[location].label = label_of_field(identity, name)
     if identity.contents >= 0:
-        runtime.locations[identity.contents].label = label
+        runtime.names.locations[identity.contents].label = label
 
 
 def number_from(name: str) -> int:
@@ -485,5 +485,5 @@ def new_location(name: str, owner: Identity, field: str, cell_type: type[Cell]) 
     location = Location(name, label_of_field(owner, field), cell_type, -1)
     location.owner = owner
     location.field = "" if field == VALUE else field  # a closure variable is what its field is
-    runtime.locations.append(location)
-    return len(runtime.locations) - 1
+    runtime.names.locations.append(location)
+    return len(runtime.names.locations) - 1

@@ -31,7 +31,9 @@ class Waiter(SharedObject):
 def maker_of(event: Event) -> int:
     """The thread that has made what an event works on: it waits there."""
     runtime = RUNNING.check.runtime
-    return runtime.thread_called(runtime.locations[event.location].name.partition("#")[0])
+    return runtime.names.thread_called(
+        runtime.names.locations[event.location].name.partition("#")[0]
+    )
 
 
 class Condition:

@@ -64,7 +64,7 @@ class Places:
 INSTRUCTION: Final = 2  # the size, in bytes
 
 
-class Registry:
+class Names:
     def __init__(self) -> None:
         self.places = Places()
         self.threads: list[Thread] = []

@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 
 from greenlet import getcurrent, greenlet
 
-from mazurka.engine.event import NO_EVENTS, Event, dependent, footprint_of
+from mazurka.engine.event import NO_EVENTS, Event, footprint_of
 from mazurka.engine.operation import (
     ACQUIRE,
     ANY,
@@ -32,13 +32,14 @@ from mazurka.engine.operation import (
     has_parts,
     may_block,
 )
-from mazurka.engine.program import LEFTMOST, Request
+from mazurka.engine.program import Request
 from mazurka.engine.result import MazurkaError
 from mazurka.python.check import RUNNING
 from mazurka.python.operations import Predicate, access_mode, apply, apply_guarded
-from mazurka.python.runtime.names import INSTRUCTION
+from mazurka.python.runtime.names import INSTRUCTION, Names
 from mazurka.python.runtime.race_detector import RaceDetector
 from mazurka.python.runtime.scheduling import Turns, is_await
+from mazurka.python.runtime.standing import Standing
 from mazurka.python.runtime.thread import (
     NOWHERE,
     Cell,
@@ -110,11 +111,13 @@ class Memory:
         raise NotImplementedError
 
 
-class Runtime(Turns):
+class Runtime(Standing):
     """Runs one execution after the other of one program."""
 
     def __init__(self) -> None:
         super().__init__()
+        self.names = Names()
+        self.turns = Turns(self, self.names)
         self.explorer = 0  # the OS thread that runs all executions
         self.crowded = False  # whether there are others that may run the same code
         self.at_begin: Callable[..., object] = do_nothing  # called before each execution
@@ -167,7 +170,7 @@ class Runtime(Turns):
         self.independent_adds = independent_adds
         self.max_events = max_events
         self.race_detector = RaceDetector() if watches_races else None
-        self.forget()
+        self.names.forget()
         if self.memory is not None:
             self.memory.forget()
         self.events = []
@@ -179,14 +182,14 @@ class Runtime(Turns):
     def close(self) -> None:
         """The exploration is over: let go of its threads and objects."""
         if self.hub is getcurrent():
-            for thread in self.threads:
+            for thread in self.names.threads:
                 end_greenlet(thread)
         self.hub = None
         self.running = False
         self.resume_hub = None
         self.current = None
         self.program = do_nothing
-        self.forget()
+        self.names.forget()
         self.live = []
         self.events = []
         self.path = NO_EVENTS
@@ -194,7 +197,7 @@ class Runtime(Turns):
         self.first_failed = None
         self.divergence = None
         self.race_detector = None
-        self.watcher = None
+        self.turns.watcher = None
         if self.memory is not None:
             self.memory.forget()
 
@@ -204,7 +207,7 @@ class Runtime(Turns):
         """Run the program: repeat the events, then the steps of the path, then go on freely."""
         self.begin(request)
         self.running = True
-        self.start(self.threads[0])
+        self.start(self.names.threads[0])
         self.running = False
         self.cancel()
         if self.misuse is not None:
@@ -213,7 +216,7 @@ class Runtime(Turns):
     def begin(self, request: Request) -> None:
         """Put everything back to the start of an execution."""
         self.at_begin()  # while what the one before has left still belongs to it
-        self.take_policy(request)
+        self.turns.take(request)
         self.events = request.events
         self.path = request.path
         self.keep = len(self.events)
@@ -238,8 +241,8 @@ class Runtime(Turns):
         if self.memory is not None:
             self.memory.begin()
         if self.race_detector is not None:
-            self.race_detector.begin(self.refreshing)
-        main = self.threads[0]
+            self.race_detector.begin(self.names.refreshing)
+        main = self.names.threads[0]
         self.live = [main]
         self.recent = main
         main.reset(self.program, (), self.epoch)
@@ -362,7 +365,9 @@ class Runtime(Turns):
         if event is None:
             return False
         if event.first != item:
-            self.diverge(event, self.threads[event.thread], kind, cell.location, "on other items")
+            self.diverge(
+                event, self.names.threads[event.thread], kind, cell.location, "on other items"
+            )
         if self.copies:
             event.before = cell.snapshot(event.mode)
         return True
@@ -481,8 +486,7 @@ class Runtime(Turns):
         self.position = position + 1
         if position < self.path_end:
             self.check_path(event, self.path[position - self.keep], thread)
-        if self.sleep:
-            self.sleep = [asleep for asleep in self.sleep if not dependent(asleep, event)]
+        self.turns.wake(event)
         if self.race_detector is not None:
             self.race_detector.stepped(event)
         result = self.apply(thread)
@@ -508,7 +512,7 @@ class Runtime(Turns):
         event = self.standing(thread)
         event.before = cell.value if kind < FIRST_ON_PARTS else cell.snapshot(event.mode)
         event.alternatives = len(self.choices(thread)) if kind == CHOOSE else 1
-        event.sleep = self.sleep
+        event.sleep = self.turns.sleep
         self.note_place(event, thread)
         if self.record_enabled:
             event.enabled = [other.id for other in self.live if self.enabled(other)]
@@ -516,7 +520,7 @@ class Runtime(Turns):
             expected = self.path[self.position - self.keep].choice
             thread.choice = self.choices(thread)[0] if expected == ANY else expected
         if kind == SPAWN:
-            event.choice = self.next_child(thread)
+            event.choice = self.names.next_child(thread)
         elif kind == CHOOSE or kind == JOIN:
             event.choice = thread.choice
         return event
@@ -533,13 +537,13 @@ class Runtime(Turns):
                     return
                 code = frame.f_code
                 thread.users_code = code
-                thread.first_place = self.places.first_in(code)
+                thread.first_place = self.names.places.first_in(code)
             event.place = thread.first_place + frame.f_lasti // INSTRUCTION
 
     def check_path(self, event: Event, expected: Event, thread: Thread) -> None:
         """A step of the path must be the operation that the search predicted."""
         if expected.kind == UNKNOWN:
-            operation = self.operation_name(event)
+            operation = self.names.operation_name(event)
             if expected.first is not None and operation != expected.first:
                 why = (
                     f"in step {self.position} thread {thread.name} now does '{operation}', not "
@@ -595,7 +599,7 @@ class Runtime(Turns):
     ) -> Thread:
         """Make a child. It runs up to its first operation as soon as its parent's turn is over:
         when that depends on nothing but the steps, every repetition does the same."""
-        child = self.threads[self.next_child(parent)]
+        child = self.names.threads[self.names.next_child(parent)]
         parent.children += 1
         child.reset(function, arguments, self.epoch)
         child.latest = self.position
@@ -626,9 +630,9 @@ class Runtime(Turns):
     def next_thread(self) -> Thread | None:
         """The thread that makes the next step; None at the end of the execution."""
         if self.position >= self.path_end:
-            return self.free_choice()
+            return self.turns.free_choice()
         expected = self.expected_step()
-        thread = self.threads[expected.thread]
+        thread = self.names.threads[expected.thread]
         if thread.epoch != self.epoch or thread.finished or thread.gave_up:
             self.diverge(expected, thread, NONE, -1, "")
         if (may_block(thread.kind) or thread.kind == JOIN) and not self.enabled(thread):
@@ -646,9 +650,7 @@ class Runtime(Turns):
         if thread is not self.recent or self.starts_at_once or is_await(thread.kind):
             return False
         if self.position >= self.path_end:
-            if self.policy == LEFTMOST:
-                return self.leftmost() is thread
-            return self.can_step(thread)
+            return self.turns.goes_on(thread)
         return self.expected_step().thread == thread.id and self.enabled(thread)
 
     # Shared objects
@@ -656,11 +658,11 @@ class Runtime(Turns):
     def make(self, cell: Cell) -> None:
         """Make a new object known."""
         if self.current is None:
-            self.register_outside(cell)
+            self.names.register_outside(cell)
             return
         if cell.part_of is not None and cell.part_of.epoch != self.epoch:
             self.adopt(cell.part_of)
-        self.register(cell, self.current)
+        self.names.register(cell, self.current)
 
     def give_away(self, thing: object) -> None:
         """An ordinary object is put where other threads may find it."""
@@ -677,7 +679,7 @@ class Runtime(Turns):
                 "program keeps it between executions (in a global, say); make it anew in every "
                 "execution, or once, outside the program"
             )
-        self.adopt_from_outside(cell, self.epoch)
+        self.names.adopt_from_outside(cell, self.epoch)
 
     # What goes wrong
 
