@@ -13,11 +13,10 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
-# A path with a folder that Mazurka has: explore/pop.py, python/loops/, src/mazurka/engine/order.py.
-FOLDERS = sorted(path.name for path in PACKAGE.iterdir() if path.is_dir())
-NAMED = re.compile(
-    rf"`((?:src/mazurka|tests|benchmarks|examples|docs|{'|'.join(FOLDERS)})/[\w./-]*)`"
-)
+# A path in one of our folders: explore/pop.py, python/loops/, src/mazurka/engine/order.py.
+PARTS = sorted(folder.parent.name for folder in PACKAGE.glob("*/__init__.py"))
+FOLDERS = "|".join(["src/mazurka", "tests", "benchmarks", "examples", "docs", *PARTS])
+NAMED = re.compile(rf"`((?:{FOLDERS})/[\w./-]*)`")
 
 by_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 
@@ -30,10 +29,8 @@ def prose(page: Path) -> str:
 
 def anchors(page: Path) -> set[str]:
     """What links can have after the #, as GitHub makes it from headings."""
-    headings = [
-        re.sub(r"[^\w\- ]", "", heading.lower()) for heading in HEADING.findall(prose(page))
-    ]
-    return {heading.strip().replace(" ", "-") for heading in headings}
+    headings = HEADING.findall(prose(page).lower())
+    return {re.sub(r"[^\w\- ]", "", heading).strip().replace(" ", "-") for heading in headings}
 
 
 @by_page
