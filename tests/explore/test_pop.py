@@ -83,7 +83,7 @@ def test_few_selections_of_many_adds_are_found_at_once() -> None:
     assert (result.verdict, result.executions) == ("verified", 25)
 
 
-# Without the first thread's await, both orders of the adds are one trace; see docs/pop.md.
+# Without the first thread's await, both orders of the adds are one trace; see docs/proofs/pop.md.
 ADDS_AFTER_AWAITS: Program = (
     (("await", 0, 0),),
     (("await", 1, 0), ("add", 0, 1)),

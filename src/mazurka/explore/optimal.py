@@ -12,7 +12,7 @@ and could come first. What is left is a *doubt*: v is redundant because of a ste
 sleeping thread or a branch of the tree) that is not in v but independent of it. Then v must be
 looked at again, with more context, once an event comes up that would be in v and depends on the
 witness, or is the witness. So every new event is looked at once, and old races only when they
-matter. docs/optimal.md has the proof.
+matter. docs/proofs/optimal.md has the proof.
 """
 
 from typing import Final

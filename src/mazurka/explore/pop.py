@@ -11,7 +11,7 @@ read, or both add. The paper orders such schedules by how they were found, and d
 come before a given one by expressions (Proposition 1, Algorithm 2). Here they are ordered by the
 threads of their heads, and no description is needed: below a schedule, until e comes, a thread that
 precedes the head's does not make an access that conflicts with e, unless it happens after one that
-does. docs/pop.md has the proofs, and says what is different for operations that may block.
+does. docs/proofs/pop.md has the proofs, and says what is different for operations that may block.
 """
 
 from collections.abc import Iterator

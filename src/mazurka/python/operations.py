@@ -96,7 +96,7 @@ def footprint(kind: int, item: int, view: View) -> Footprint:
 
     An operation always accesses what this depends on. So where another one changes its footprint,
     the two conflict; and each operation that conflicts with one of its footprints only, conflicts
-    with that other one as well (docs/pop.md says what for).
+    with that other one as well (docs/proofs/pop.md says what for).
     """
     if kind == ITEM_READ:
         return READ, NONE, item

@@ -1,1 +1,1 @@
-"""What a person sees: text and progress."""
+"""What people see: results as text, in colour and as JSON, and progress."""

@@ -11,7 +11,7 @@ with the latest k events of D only, a run may find that all it can do is in D: i
 
 Every execution adds its conflicting extensions to the unfolding, one race at a time: the later
 event of a race as it is without the earlier one. That is fewer than the paper's function cexp gives
-but enough, for all operations; docs/qpor.md has the proof.
+but enough, for all operations; docs/proofs/qpor.md has the proof.
 """
 
 from typing import Final

@@ -10,7 +10,7 @@ in which the ancestors of an event are its causes and branches are in conflict. 
 that change one location as a whole, as all that is done to a lock does. An event keeps, for every
 thread and every location, the latest event of its history (Definition 7). A location may also be
 read, added to, or changed in parts: such accesses hang below the change before them, and are only
-told from one another by what their threads know. docs/qpor.md says why that is enough.
+told from one another by what their threads know. docs/proofs/qpor.md says why that is enough.
 """
 
 from typing import Final

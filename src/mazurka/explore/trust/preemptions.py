@@ -4,7 +4,7 @@ From "Reconciling Preemption Bounding with DPOR". A preemption is a switch from 
 go on, and does so later, to another one; a graph takes as many as the linearisation with the
 fewest. Whether that is at most k is found without finding the fewest. The paper leaves out graphs
 that take more than k and some slack; here it is those that cannot lead to one that takes k.
-docs/preemptions.md says why that is right.
+docs/proofs/preemptions.md says why that is right.
 """
 
 from typing import Final

@@ -4,7 +4,7 @@ Two executions are equivalent if their events are the same and read from the sam
 order writes come that nobody tells apart (coherence) does not count. So a graph has many
 linearisations that are no permutations of independent events, and one must be looked for: this is
 what differs from visit.py. On locations that are not free (causality.py) everything is as there.
-docs/trust.md has the argument.
+docs/proofs/trust.md has the argument.
 """
 
 from mazurka.engine.event import Event, copy_of

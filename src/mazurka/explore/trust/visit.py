@@ -6,7 +6,7 @@ An event that is new may revisit an earlier one, which then happens after it; wh
 the revisited event is deleted, but for the causal prefix of the new one. Many graphs become the
 same by such a revisit: it is made from the one in which all that it deletes was added maximally,
 that is, as the program goes on by itself. Here every dependence is a causal edge, not reads-from
-alone, so that one rule serves all operations: docs/trust.md has the argument.
+alone, so that one rule serves all operations: docs/proofs/trust.md has the argument.
 
 A graph is kept as a sequence in which each event comes after its causal prefix. It is realised by
 running the program along that sequence; what the run then goes on with is added maximally.

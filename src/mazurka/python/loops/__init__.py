@@ -6,7 +6,7 @@
 Taken literally, a program with such a loop has infinitely many executions. A round in which nothing
 happens is of no consequence, and is not explored. The method is that of "Awaiting for Godot:
 Stateless Model Checking that Avoids Executions where Nothing Happens"; docs/loops.md has the rules
-and says why nothing is missed.
+and docs/proofs/loops.md says why nothing is missed.
 
 A round is the way from the head of a loop back to it. It is *pure* if neither its thread nor
 another one can ever tell that it took place. Two things are done about pure rounds:

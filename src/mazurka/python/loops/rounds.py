@@ -3,7 +3,8 @@
 Partial Loop Purity elimination ("Awaiting for Godot: Stateless Model Checking that Avoids
 Executions where Nothing Happens"), done while the program runs: rewritten code says when a thread
 comes to the head of a loop. A round is pure if it changed nothing that the thread or another one
-could ever see; a thread that has made one is cut there. docs/loops.md says why nothing is missed.
+could ever see; a thread that has made one is cut there. docs/proofs/loops.md says why nothing is
+missed.
 """
 
 from enum import EnumMeta
