@@ -22,13 +22,8 @@ def joined(clock: list[int], other: list[int], thread: int, index: int) -> list[
     for place in range(len(other)):
         if other[place] > result[place]:
             result[place] = other[place]
-    reach(result, thread, index)
+    while len(result) <= thread:
+        result.append(0)
+    if index > result[thread]:
+        result[thread] = index
     return result
-
-
-def reach(clock: list[int], thread: int, index: int) -> None:
-    """Let a clock know the first `index` events of a thread."""
-    while len(clock) <= thread:
-        clock.append(0)
-    if index > clock[thread]:
-        clock[thread] = index

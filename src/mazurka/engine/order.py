@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from mazurka.engine.clock import NO_CLOCK, join, joined, reach
+from mazurka.engine.clock import NO_CLOCK, join, joined
 from mazurka.engine.event import NO_EVENTS, Event, conflicts
 from mazurka.engine.operation import ALL, JOIN, READ, SPAWN, WRITE
 from mazurka.engine.values import Values
@@ -28,14 +28,15 @@ class HappensBefore:
     def cut(self, length: int) -> None:
         """Forget the events from position `length` on."""
         events = self.events
-        while len(events) > length:
-            event = events.pop()
+        for position in range(len(events) - 1, length - 1, -1):
+            event = events[position]
             self.of_thread[event.thread].pop()
             if event.kind == SPAWN:
                 self.spawn_of_thread[event.choice] = None
             elif event.location >= 0:
                 self.last_access[event.location] = event.previous_access
                 self.last_change[event.location] = event.previous_change
+        del events[length:]
 
     def extend(self, event: Event) -> None:
         """Add the next event: its clock, and the earlier events that it is in a race with."""
@@ -120,7 +121,7 @@ def find_order(event: Event) -> None:
         if other.thread != thread and conflicts(mode, structure, part, other):
             known = clock[other.thread] if other.thread < len(clock) else 0
             if other.index > known:
-                clock = after(clock, other)
+                clock = joined(clock, other.clock, other.thread, other.index)
                 if races is NO_EVENTS:
                     races = [other]
                 else:
@@ -153,4 +154,7 @@ def knows(clock: list[int], event: Event) -> bool:
 def include(clock: list[int], event: Event) -> None:
     """Let a clock know an event and all that happens before it."""
     join(clock, event.clock)
-    reach(clock, event.thread, event.index)
+    while len(clock) <= event.thread:
+        clock.append(0)
+    if event.index > clock[event.thread]:
+        clock[event.thread] = event.index

@@ -47,7 +47,7 @@ PICKED: Final = 2  # the one that the watcher picks
 NOBODY: Final = -1  # no thread
 NO_PARTNERS: Final[list[int]] = []
 NO_LOCATIONS: Final[list[bool]] = []
-NONE_POLLED: Final[list[int]] = []
+NO_POLLS: Final[list[int]] = []
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -108,7 +108,7 @@ class Answer:
         # those of threads that could go on but sleep, or were broken off.
         self.waiting: list[Event] = NO_EVENTS
         self.sleeping: list[Event] = NO_EVENTS
-        self.polled = NONE_POLLED  # the locations that threads look at which wait in loops
+        self.polled = NO_POLLS  # the locations that threads look at which wait in loops
         self.doubt = ""  # why something may be missed where the execution was left out
         self.bound = ""  # the bound that has cut it short, if one has
         self.race: str | None = None  # a data race in it; after `failure`, with both lines

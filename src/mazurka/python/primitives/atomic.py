@@ -44,7 +44,8 @@ class Atomic(SharedObject):
 
     def store(self, value: object) -> None:
         runtime = RUNNING.check.runtime
-        runtime.give_away(value)
+        if runtime.memory is not None:
+            runtime.give_away(value)
         if runtime.repeats(STORE, self):
             self.value = value
         else:
@@ -53,13 +54,15 @@ class Atomic(SharedObject):
     def exchange(self, value: object) -> object:
         """Store a value, and give the one that was there."""
         runtime = RUNNING.check.runtime
-        runtime.give_away(value)
+        if runtime.memory is not None:
+            runtime.give_away(value)
         return runtime.perform(EXCHANGE, self, value, None)
 
     def compare_exchange(self, expected: object, new: object) -> bool:
         """Store `new` if the value equals `expected`; tells whether it did. Failing only reads."""
         runtime = RUNNING.check.runtime
-        runtime.give_away(new)
+        if runtime.memory is not None:
+            runtime.give_away(new)
         return cast(bool, runtime.perform(COMPARE_EXCHANGE, self, expected, new))
 
     def compare_swap(self, expected: object, new: object) -> object:
@@ -84,7 +87,8 @@ class Atomic(SharedObject):
     def await_exchange(self, predicate: Callable[[object], object], new: object) -> object:
         """Block until the predicate holds for the value, then store `new`; gives the old value."""
         runtime = RUNNING.check.runtime
-        runtime.give_away(new)
+        if runtime.memory is not None:
+            runtime.give_away(new)
         return runtime.perform(AWAIT_EXCHANGE, self, predicate, new)
 
     @staticmethod

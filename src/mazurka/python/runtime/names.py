@@ -26,8 +26,8 @@ def lineage_of(thread: Thread) -> list[int]:
 
 
 class Places:
-    """Places in the source that steps were made at, by number: every code object has as many of them
-    as its instructions have bytes."""
+    """Places in the source that steps were made at, by number: every code object has as many as its
+    instructions have bytes."""
 
     def __init__(self) -> None:
         self.codes: list[CodeType] = []
@@ -71,7 +71,7 @@ class Names:
 
     def forget(self) -> None:
         """Begin with a new program, whose main thread is number 0."""
-        self.threads = [Thread(0, "0")]
+        self.threads[:] = [Thread(0, "0")]
         self.ranked = False
         self.locations = []
         self.outside = {}

@@ -117,6 +117,7 @@ class Runtime(Standing):
     def __init__(self) -> None:
         super().__init__()
         self.names = Names()
+        self.threads = self.names.threads  # the same list, at hand
         self.turns = Turns(self, self.names)
         self.explorer = 0  # the OS thread that runs all executions
         self.crowded = False  # whether there are others that may run the same code
@@ -182,7 +183,7 @@ class Runtime(Standing):
     def close(self) -> None:
         """The exploration is over: let go of its threads and objects."""
         if self.hub is getcurrent():
-            for thread in self.names.threads:
+            for thread in self.threads:
                 end_greenlet(thread)
         self.hub = None
         self.running = False
@@ -207,7 +208,7 @@ class Runtime(Standing):
         """Run the program: repeat the events, then the steps of the path, then go on freely."""
         self.begin(request)
         self.running = True
-        self.start(self.names.threads[0])
+        self.start(self.threads[0])
         self.running = False
         self.cancel()
         if self.misuse is not None:
@@ -242,7 +243,7 @@ class Runtime(Standing):
             self.memory.begin()
         if self.race_detector is not None:
             self.race_detector.begin(self.names.refreshing)
-        main = self.names.threads[0]
+        main = self.threads[0]
         self.live = [main]
         self.recent = main
         main.reset(self.program, (), self.epoch)
@@ -323,6 +324,7 @@ class Runtime(Standing):
     def cancel(self) -> None:
         """Unwind the threads that the execution left standing."""
         self.cancelling = True
+        self.keep = 0  # nothing is repeated any more
         for thread in self.live:
             if not thread.finished and thread not in self.pending:
                 frame = users_frame(thread.greenlet.gr_frame)
@@ -365,16 +367,14 @@ class Runtime(Standing):
         if event is None:
             return False
         if event.first != item:
-            self.diverge(
-                event, self.names.threads[event.thread], kind, cell.location, "on other items"
-            )
+            self.diverge(event, self.threads[event.thread], kind, cell.location, "on other items")
         if self.copies:
             event.before = cell.snapshot(event.mode)
         return True
 
     def repeated_event(self, kind: int, cell: Cell) -> Event | None:
         thread = self.current
-        if thread is None or self.position >= self.keep or self.cancelling:
+        if thread is None or self.position >= self.keep:
             return None
         if thread.until is not None:  # it is another operation then
             return None
@@ -567,7 +567,9 @@ class Runtime(Standing):
         """The effect of the operation on its location, and what it gives."""
         kind = thread.kind
         cell = thread.cell
-        if LOAD <= kind < AWAIT:
+        if kind == LOAD:  # as most are
+            return cell.value
+        if LOAD < kind < AWAIT:
             result, cell.value = apply(kind, thread.id, cell.value, thread.first, thread.second)
             return result
         if kind == SPAWN:
@@ -600,7 +602,7 @@ class Runtime(Standing):
     ) -> Thread:
         """Make a child. It runs up to its first operation as soon as its parent's turn is over:
         when that depends on nothing but the steps, every repetition does the same."""
-        child = self.names.threads[self.names.next_child(parent)]
+        child = self.threads[self.names.next_child(parent)]
         parent.children += 1
         child.reset(function, arguments, self.epoch)
         child.latest = self.position
@@ -633,7 +635,7 @@ class Runtime(Standing):
         if self.position >= self.path_end:
             return self.turns.free_choice()
         expected = self.expected_step()
-        thread = self.names.threads[expected.thread]
+        thread = self.threads[expected.thread]
         if thread.epoch != self.epoch or thread.finished or thread.gave_up:
             self.diverge(expected, thread, NONE, -1, "")
         if (may_block(thread.kind) or thread.kind == JOIN) and not self.enabled(thread):
