@@ -16,7 +16,7 @@ from mazurka.engine.program import Program as EngineProgram
 from mazurka.engine.result import Result
 from mazurka.engine.search import Search
 from mazurka.engine.task import Task
-from mazurka.explore.pop import Pop
+from mazurka.explore.pop import Pop, up_to
 from mazurka.python.program import PythonProgram
 from tests.oracles.checks import check_by_hand
 from tests.oracles.interleavings import Exploration, Program
@@ -54,7 +54,7 @@ def test_what_races_comes_late_and_nothing_is_taken_along() -> None:
 
     def observe(program: EngineProgram) -> None:
         nonlocal taken_along
-        taken_along += sum(head.position - head.begin for head in pop.heads)
+        taken_along += sum(head.position - head.begin for head in up_to(pop.head))
 
     with check_by_hand() as check:
         front_end = PythonProgram(check, exp_mem3(4))

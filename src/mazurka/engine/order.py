@@ -28,15 +28,14 @@ class HappensBefore:
     def cut(self, length: int) -> None:
         """Forget the events from position `length` on."""
         events = self.events
-        for position in range(len(events) - 1, length - 1, -1):
-            event = events[position]
+        while len(events) > length:
+            event = events.pop()
             self.of_thread[event.thread].pop()
             if event.kind == SPAWN:
                 self.spawn_of_thread[event.choice] = None
             elif event.location >= 0:
                 self.last_access[event.location] = event.previous_access
                 self.last_change[event.location] = event.previous_change
-        del events[length:]
 
     def extend(self, event: Event) -> None:
         """Add the next event: its clock, and the earlier events that it is in a race with."""

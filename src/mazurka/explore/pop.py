@@ -40,19 +40,18 @@ class Head:
     """A schedule in the current execution, by its head: the last event of it. The rival is what it
     was reversed against, where the schedule begins."""
 
-    def __init__(self, event: Event, position: int, rival: Event) -> None:
+    def __init__(self, event: Event, position: int, rival: Event, previous: "Head | None") -> None:
         self.thread = event.thread
         self.index = event.index
         self.position = position
         self.begin = rival.position
         self.rival = rival
+        self.previous = previous  # the head of the schedule before it
         # Where others might have come in its place: nowhere, if they all happen after it.
         self.location = NOWHERE if changes_all(event) else rival.location
-        self.before: Head | None = None  # the latest one before it at that location
 
 
 NOWHERE: Final = -2
-NO_HEADS: Final[list[Head]] = []
 
 
 class Access:
@@ -77,9 +76,9 @@ class Nodes:
     """The nodes of a run: the prefixes of E that end with an event at position `first` or later.
     Those before are in a schedule, or were nodes of an earlier run."""
 
-    def __init__(self, first: int, heads: list[Head], values: Values) -> None:
+    def __init__(self, first: int, head: Head | None, values: Values) -> None:
         self.first = first
-        self.heads = heads  # in E
+        self.head = head  # the latest one in E
         self.values = values
 
 
@@ -116,9 +115,9 @@ class Race:
 class Explored:
     """An execution, and its races that are still to be reversed, the deepest last."""
 
-    def __init__(self, events: list[Event], heads: list[Head], races: list[Race]) -> None:
+    def __init__(self, events: list[Event], head: Head | None, races: list[Race]) -> None:
         self.events = events
-        self.heads = heads
+        self.head = head  # the latest one in it
         self.races = races
         self.in_place = len(events)  # so many of its events are those of the current execution
         self.lowest = len(events)  # the least that this has been since it was explored
@@ -148,10 +147,9 @@ class Pop(Explorer):
         self.stack: list[Explored] = []
 
         # Of the latest run:
-        self.heads: list[Head] = NO_HEADS
-        self.head_at: list[Head | None] = []  # the latest one, by location
+        self.head: Head | None = None  # the latest one in it
         self.racing: list[Event] = []  # its new events that may be in a race
-        self.nodes = Nodes(0, NO_HEADS, self.program.values)
+        self.nodes = Nodes(0, None, self.program.values)
         self.races: list[Race] = []
 
     def explore(self) -> bool:
@@ -199,11 +197,11 @@ class Pop(Explorer):
 
     def begin(self, task: Task) -> bool:
         """Explore(E1.s) for the schedule that a task ends with, or Explore of nothing."""
-        self.take_heads(NO_HEADS)
+        self.head = None
         path: list[Event] = []
         if task.steps:
             path = self.path_of(task)
-            self.take_heads(self.heads_of(task, path))
+            self.head = self.head_of(task, path)
         self.events.clear()
         self.order.cut(0)
         counted = self.search.counted
@@ -221,8 +219,8 @@ class Pop(Explorer):
             self.events.append(copy)
             self.order.put_back(copy)
         position = len(self.events)
-        head = Head(race.head, position, race.earlier)
-        self.take_heads([*heads_before(race, explored), head])
+        self.head = Head(race.head, position, race.earlier, head_before(race, explored))
+        self.watch(self.head.location)
         counted = self.search.counted
         going_on = self.run([race.head])
         if self.search.counted > counted:
@@ -249,7 +247,7 @@ class Pop(Explorer):
         self.catch_up()
         self.find_races(first_node)
         if self.races:
-            self.stack.append(Explored(self.events.copy(), self.heads, self.races))
+            self.stack.append(Explored(self.events.copy(), self.head, self.races))
 
     def return_to(self, explored: Explored, length: int) -> None:
         """Make a prefix of an execution the current one again."""
@@ -303,7 +301,7 @@ class Pop(Explorer):
         program = self.program
         taken = explored.taken_along(race)
         steps = [*explored.events[: race.position], *taken, race.head]
-        heads = heads_before(race, explored)
+        heads = up_to(head_before(race, explored))
         rivals = [*[head.rival for head in heads], race.earlier]
         return Task(
             "pop",
@@ -322,19 +320,18 @@ class Pop(Explorer):
             step.mode = mode
         return path
 
-    def heads_of(self, task: Task, path: list[Event]) -> list[Head]:
-        """The heads in the schedules of a task. Each rival is seen by letting it come: these runs
-        do not count."""
+    def head_of(self, task: Task, path: list[Event]) -> Head | None:
+        """The latest head in the schedules of a task. Each rival is seen by letting it come: these
+        runs do not count."""
         count_events(path)
-        return [
-            Head(path[position], position, self.rival_at(path[:rival], thread))
-            for position, rival, thread in zip(
-                task.numbers("heads"),
-                task.numbers("rivals"),
-                task.names("rival_threads"),
-                strict=True,
-            )
-        ]
+        found: Head | None = None
+        for position, rival, thread in zip(
+            task.numbers("heads"), task.numbers("rivals"), task.names("rival_threads"), strict=True
+        ):
+            found = Head(path[position], position, self.rival_at(path[:rival], thread), found)
+        for head in up_to(found):
+            self.watch(head.location)
+        return found
 
     def rival_at(self, prefix: list[Event], name: str) -> Event:
         """What a thread does after a prefix."""
@@ -351,35 +348,19 @@ class Pop(Explorer):
 
     # While the program runs
 
-    def take_heads(self, heads: list[Head]) -> None:
-        """Make these the heads in E, and watch where something might come in their place."""
-        old = self.heads
-        kept = 0
-        while kept < len(old) and kept < len(heads) and old[kept] is heads[kept]:
-            kept += 1
-        for place in range(len(old) - 1, kept - 1, -1):
-            if old[place].location >= 0:
-                self.set_head(old[place].location, old[place].before)
-        for place in range(kept, len(heads)):
-            head = heads[place]
-            location = head.location
-            if location >= 0:
-                while len(self.head_at) <= location:
-                    self.head_at.append(None)
-                    self.request.watched.append(False)
-                head.before = self.head_at[location]
-                self.set_head(location, head)
-        self.heads = heads
-
-    def set_head(self, location: int, head: Head | None) -> None:
-        self.head_at[location] = head
-        self.request.watched[location] = head is not None
+    def watch(self, location: int) -> None:
+        """Something might come in the place of a head."""
+        if location >= 0:
+            watched = self.request.watched
+            while len(watched) <= location:
+                watched.append(False)
+            watched[location] = True
 
     def keeps_asleep(self, thread: int, location: int) -> bool:
         """Whether an access would complete a schedule that comes before one in E."""
-        head = self.head_at[location]
+        head = self.head
         while head is not None:
-            if self.program.precedes(thread, head.thread):
+            if head.location == location and self.program.precedes(thread, head.thread):
                 self.catch_up()
                 latest = self.order.last_access[location]
                 if latest is None or changes_all(latest):
@@ -389,18 +370,18 @@ class Pop(Explorer):
                 access.latest = latest
                 if is_first(access, head.rival, None):
                     return True
-            head = head.before
+            head = head.previous
         return False
 
     def is_avoided(self, race: Race, explored: Explored) -> bool:
         """Whether a schedule contains one that comes before a schedule in E1 (line 7)."""
-        heads = explored.heads
-        if not heads or heads[0].position >= race.position:
+        head = head_before(race, explored)
+        if head is None:
             return False
-        if self.comes_too_early(race.head, race.previous, race.latest, race, heads):
+        if self.comes_too_early(race.head, race.previous, race.latest, race, head):
             return True
         for event in explored.taken_along(race):
-            if self.comes_too_early(event, event.previous, event.previous_access, race, heads):
+            if self.comes_too_early(event, event.previous, event.previous_access, race, head):
                 return True
         return False
 
@@ -410,29 +391,29 @@ class Pop(Explorer):
         previous: Event | None,
         latest: Event | None,
         race: Race,
-        heads: list[Head],
+        head: Head | None,
     ) -> bool:
         """Whether an access in a schedule must not be made: because its thread precedes that of a
         head, and could have come in its place. What the schedule does not take along is passed
         over."""
         location = event.location
-        for place in range(len(heads) - 1, -1, -1):
-            head = heads[place]
+        if location < 0:
+            return False
+        while head is not None:
             if (
                 head.location == location
-                and location >= 0
-                and head.position < race.position
                 and self.program.precedes(event.thread, head.thread)
                 and is_first(access_of(event, previous, latest), head.rival, race)
             ):
                 return True
+            head = head.previous
         return False
 
     # Parsimonious races
 
     def find_races(self, first_node: int) -> None:
         """Note the races to be reversed at the nodes of the latest run."""
-        self.nodes = Nodes(first_node, self.heads, self.program.values)
+        self.nodes = Nodes(first_node, self.head, self.program.values)
         self.races = []
         for event in self.racing:
             if event.position < first_node:
@@ -456,13 +437,11 @@ class Pop(Explorer):
 
     def is_free(self, event: Event) -> bool:
         """Whether an event of the latest run is in no schedule."""
-        position = event.position
-        heads = self.heads
-        place = len(heads) - 1
-        while place >= 0 and heads[place].position >= position:
-            if heads[place].begin <= position:
+        head = self.head
+        while head is not None and head.position >= event.position:
+            if head.begin <= event.position:
                 return False
-            place -= 1
+            head = head.previous
         return True
 
     def note_waiting(self, waiting: Event) -> None:
@@ -479,7 +458,7 @@ class Pop(Explorer):
         head = moved_before(self.order, event, earlier, event.position)
         race = Race(earlier, head, event.previous, event.clock, event.position)
         race.latest = event.previous_access
-        if is_fresh(race, self.heads):
+        if is_fresh(race, self.head):
             self.note(race)
 
     def note_alternatives(self, event: Event) -> None:
@@ -541,9 +520,22 @@ class Pop(Explorer):
             self.note(race)
 
 
-def heads_before(race: Race, explored: Explored) -> list[Head]:
-    """The heads that are left when a race is reversed."""
-    return [head for head in explored.heads if head.position < race.position]
+def head_before(race: Race, explored: Explored) -> Head | None:
+    """The latest head that is left when a race is reversed."""
+    head = explored.head
+    while head is not None and head.position >= race.position:
+        head = head.previous
+    return head
+
+
+def up_to(head: Head | None) -> list[Head]:
+    """All heads, up to one."""
+    heads: list[Head] = []
+    while head is not None:
+        heads.append(head)
+        head = head.previous
+    heads.reverse()
+    return heads
 
 
 def count_events(path: list[Event]) -> None:
@@ -647,14 +639,12 @@ class Selections:
         return self.previous is not None and is_or_happens_before(add, self.previous)
 
 
-def is_fresh(race: Race, heads: list[Head]) -> bool:
+def is_fresh(race: Race, head: Head | None) -> bool:
     """Whether a schedule takes along all heads after `earlier`, up to where it ends."""
-    for place in range(len(heads) - 1, -1, -1):
-        head = heads[place]
-        if head.position <= race.position:
-            break
+    while head is not None and head.position > race.position:
         if head.position < race.end and not race.has(head.thread, head.index):
             return False
+        head = head.previous
     return True
 
 
@@ -677,7 +667,7 @@ def enabled_race(
     if latest.position < nodes.first:
         return None
     race = Race(earlier, head, previous, clock, latest.position + 1)
-    return race if is_fresh(race, nodes.heads) else None
+    return race if is_fresh(race, nodes.head) else None
 
 
 def later_of(one: Event, other: Event) -> Event:
