@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 import mazurka
 from mazurka.engine.program import Program as EngineProgram
 from mazurka.python.program import PythonProgram
+from tests.conformance.oracle import Program
 from tests.conformance.programs import LOCK
 from tests.conformance.toy import ToyProgram
-from tests.conformance.toy_language import Program
-from tests.conformance.toy_state import in_turn
 from tests.oracles.checks import check_by_hand
 
 
@@ -40,20 +39,20 @@ def as_function(program: Program) -> Callable[[], None]:
         handles: dict[int, Any] = {}
 
         def run(number: int) -> None:
-            instructions = in_turn(program[number], 0)
-            given: Any = None
-            while True:
-                try:
-                    name, place, *operands = instructions.send(given)
-                except StopIteration:
-                    return
-                if name == "spawn":
+            left, given = program[number], 0
+            while left:
+                if left[0][0] == "fail":
+                    raise AssertionError
+                (name, place, *operands), left = left[0], left[1:]
+                if name == "if":
+                    left = left if given else left[place:]
+                elif name == "spawn":
                     handles[place] = mazurka.spawn(run, place)
-                    given = 0
+                    given = place
                 elif name == "join":
                     with suppress(AssertionError):  # of the thread, if it has failed
                         handles[place].join()
-                    given = 0
+                    given = place
                 elif name == "choose":
                     given = mazurka.choose(range(place))
                 else:
@@ -66,12 +65,12 @@ def as_function(program: Program) -> Callable[[], None]:
 
 def perform(place: Any, name: str, operands: list[int]) -> int:
     """An operation on an Atomic or a Lock, and what it gives."""
-    if name == "lock":
+    if name == "acquire":
         place.acquire()
         return 1
-    if name == "try lock":
+    if name == "try acquire":
         return int(place.acquire(blocking=False))
-    if name == "unlock":
+    if name == "release":
         try:
             place.release()
         except RuntimeError:  # it was free

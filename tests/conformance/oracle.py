@@ -111,7 +111,7 @@ def successors(
         threads = list(state.threads)
         memory = dict(state.memory)
         location, choices = -1, [0]
-        gives: list[int] = [0]
+        gives: list[int] = [numbers[0]]
         mode = NONE
         if name == "choose":
             gives = choices = list(range(numbers[0]))
@@ -157,10 +157,9 @@ def settled(thread: Thread) -> Thread:
         name, *operands = thread.left[0]
         rest = thread.left[1:]
         if name == "if":
-            thread = replace(thread, left=(*operands[0], *rest) if thread.register else rest)
-        elif name == "fail unless":
-            failed = thread.register != operands[0]
-            thread = replace(thread, left=() if failed else rest, failed=failed)
+            thread = replace(thread, left=rest if thread.register else rest[operands[0] :])
+        elif name == "fail":
+            thread = replace(thread, left=(), failed=True)
         else:
             break
     return thread
@@ -184,11 +183,11 @@ def effect_of(name: str, value: int, first: int, second: int) -> tuple[str, int,
         return (READ, value, value) if value == first else None
     if name == "await_exchange":
         return (WRITE, value, second) if value == first else None
-    if name == "lock":
+    if name == "acquire":
         return (WRITE, 1, 1) if value == 0 else None
-    if name == "try lock":
+    if name == "try acquire":
         return (WRITE, 1, 1) if value == 0 else (READ, 0, value)
-    assert name == "unlock"
+    assert name == "release"
     return (WRITE, 1, 0) if value else (READ, 0, value)
 
 

@@ -1,10 +1,11 @@
 """Toy programs by chance. The first thread spawns the others, in their order."""
 
+from itertools import chain
 from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.conformance.toy_language import Instruction, Program
+from tests.conformance.oracle import Instruction, Program
 
 LOCK = 2  # the location that is used as a lock; those below it are variables
 
@@ -37,35 +38,40 @@ def waiting(place: st.SearchStrategy[int]) -> list[st.SearchStrategy[Any]]:
     ]
 
 
-LOCKS = [instruction("lock", lock), instruction("unlock", lock), instruction("try lock", lock)]
-OTHERS = [instruction("choose", st.integers(1, 3)), instruction("fail unless", value)]
+LOCKS = [
+    instruction("acquire", lock),
+    instruction("release", lock),
+    instruction("try acquire", lock),
+]
+OTHERS = [instruction("choose", st.integers(1, 3)), instruction("fail")]
 # How many threads, and how many instructions each has at the most.
 SHAPES = st.sampled_from([(2, 5), (3, 3), (3, 2), (4, 2)])
 
 
-def blocks(
+def parts(
     instructions: list[st.SearchStrategy[Any]], fewest: int, most: int
-) -> st.SearchStrategy[list[Instruction]]:
+) -> st.SearchStrategy[list[list[Instruction]]]:
+    """Of a thread: single instructions, and some that are skipped together."""
     simple = st.one_of(instructions)
-    inner = st.lists(simple, min_size=1, max_size=2).map(tuple)
-    one = st.one_of(simple, simple, simple, instruction("if", inner))
-    return st.lists(one, min_size=fewest, max_size=most)
+    single = simple.map(lambda one: [one])
+    skipped = st.lists(simple, min_size=1, max_size=2).map(lambda some: [("if", len(some)), *some])
+    return st.lists(st.one_of(single, single, single, skipped), min_size=fewest, max_size=most)
 
 
 @st.composite
 def programs(draw: st.DrawFn, instructions: list[st.SearchStrategy[Any]]) -> Program:
     threads, longest = draw(SHAPES)
-    main = draw(blocks(instructions, 0, longest))
-    others = [draw(blocks(instructions, 1, longest)) for _ in range(threads - 1)]
+    main = draw(parts(instructions, 0, longest))
+    others = [draw(parts(instructions, 1, longest)) for _ in range(threads - 1)]
     place = 0
     for number in range(1, threads):
         place = draw(st.sampled_from([place, place, place, len(main)]))
-        main.insert(place, ("spawn", number))
+        main.insert(place, [("spawn", number)])
         place += 1
     if draw(st.integers(0, 3)) == 0:
         place = draw(st.integers(place, len(main)))
-        main.insert(place, ("join", draw(st.integers(1, threads - 1))))
-    return (tuple(main), *[tuple(other) for other in others])
+        main.insert(place, [("join", draw(st.integers(1, threads - 1)))])
+    return tuple([tuple(chain.from_iterable(thread)) for thread in [main, *others]])
 
 
 # Anything, and what is more likely to interfere: one variable with adds and awaits, or with

@@ -16,7 +16,7 @@ from tests.conformance import oracle
 from tests.conformance.front_ends import FrontEnd
 from tests.conformance.oracle import Trace
 from tests.conformance.programs import LOCK
-from tests.conformance.toy_language import KINDS
+from tests.conformance.toy import KINDS
 
 NAMES = {kind: name for name, kind in KINDS.items()}
 MODES = {NONE: oracle.NONE, READ: oracle.READ, WRITE: oracle.WRITE, ADD: oracle.ADD}

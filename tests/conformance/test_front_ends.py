@@ -3,7 +3,7 @@
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from mazurka.engine.event import Event, copy_of, dependent
@@ -23,10 +23,9 @@ from mazurka.engine.program import Program as EngineProgram
 from mazurka.engine.result import NONDETERMINISM, Schedule
 from tests.conformance import oracle
 from tests.conformance.front_ends import FRONT_ENDS, FrontEnd
-from tests.conformance.oracle import State, Trace
+from tests.conformance.oracle import Program, State, Trace
 from tests.conformance.programs import any_program
 from tests.conformance.searches import NAMES, trace_of
-from tests.conformance.toy_language import Program
 from tests.oracles.generated import PROGRAMS, generated
 
 on_programs = generated(PROGRAMS // 10)
@@ -205,6 +204,7 @@ def test_names_lead_to_the_same_execution(name: str, program: Program, chance: R
 def test_a_step_that_cannot_come_is_a_failure(name: str, program: Program, chance: Random) -> None:
     with FRONT_ENDS[name].make(program) as subject:
         events = random_run(subject, chance)
+        assume(events)
         names = subject.steps_of(events)
         place = chance.randrange(len(names))
         names[place] = (names[place][0], "another operation", 0)
@@ -322,6 +322,7 @@ def standing_after(subject: EngineProgram, steps: list[Event]) -> list[Event]:
     request = Request([])
     request.path = copies(steps)
     request.policy = LEFTMOST
+    request.all_stand = True  # also a thread that has just been spawned
     request.watcher, request.watches_steps = Stopper(0), True
     answer = subject.run(request)
     found = []

@@ -12,7 +12,7 @@ from mazurka.engine.task import CannotSplit, Task
 from mazurka.explore.algorithms import ALGORITHMS, SAMPLERS
 from mazurka.explore.naive import NaiveSearch
 from tests.conformance.front_ends import FRONT_ENDS, FrontEnd
-from tests.conformance.oracle import WRITE, Ending, TooLarge, Trace, traces_of
+from tests.conformance.oracle import WRITE, Ending, Program, TooLarge, Trace, traces_of
 from tests.conformance.programs import LOCK, any_program
 from tests.conformance.searches import (
     ALGORITHM_OF,
@@ -22,7 +22,6 @@ from tests.conformance.searches import (
     found_in_tasks,
     reads_from,
 )
-from tests.conformance.toy_language import Instruction, Program
 from tests.oracles.generated import PROGRAMS, generated
 
 MOST = 300  # traces
@@ -63,21 +62,11 @@ def check(found: Found, expected: dict[Trace, Ending]) -> None:
 def may_be_redundant(search: str, program: Program) -> bool:
     """Only where adds can disable an await may POP and TruSt have redundant executions."""
     if search == "pop" or search == "trust":
-        added = {place for name, place, *_ in all_instructions(program) if name == "add"}
-        awaited = {place for name, place, *_ in all_instructions(program) if "await" in name}
+        instructions = [instruction for thread in program for instruction in thread]
+        added = {instruction[1] for instruction in instructions if instruction[0] == "add"}
+        awaited = {instruction[1] for instruction in instructions if "await" in instruction[0]}
         return bool(added & awaited)
     return search not in OPTIMAL
-
-
-def all_instructions(block: Program | tuple[Instruction, ...]) -> list[Instruction]:
-    """The instructions of threads or blocks, without those that decide."""
-    found: list[Instruction] = []
-    for one in block:
-        if one and isinstance(one[0], str) and one[0] != "if":
-            found.append(one)
-        else:
-            found += all_instructions(one[1] if one and one[0] == "if" else one)
-    return found
 
 
 @every_front_end

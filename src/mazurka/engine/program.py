@@ -8,15 +8,15 @@ waits, who sleeps. That is one call an execution. A search never sees how a prog
 program never knows which search steers it. Where a search must decide in the midst of a run, the
 request names what it watches, and the program asks its **Watcher** there, and nowhere else.
 
-Whoever writes a front end owes the searches this (tests/conformance checks it, and has a front end
-of a hundred lines):
+Whoever writes a front end owes the searches this (tests/conformance checks it, and toy.py there is
+a front end of 150 lines); what has a body here need not be written where that will do:
 
 - A thread always stands before its next operation: which one that is depends on nothing but the
   thread's own steps and what they gave.
 - Thread 0 is there from the start. Every other one is spawned, by an event, before it steps.
 - An operation accesses one location, or none; locations, threads and places in the source are
   numbers from 0 on, the same in every execution of a program. What two processes must name alike
-  is asked for by `steps_of`, `stable_names` and `part_name`.
+  has names, too.
 - What an operation does is a function of the value at its location (`values`), but for spawns,
   joins and data choices.
 - A program that does not repeat itself is told from one that does: a step that is to be repeated
@@ -26,9 +26,9 @@ of a hundred lines):
 from collections.abc import Sequence
 from typing import Final
 
-from mazurka.engine.event import NO_EVENTS, Event
-from mazurka.engine.operation import Footprint
-from mazurka.engine.result import Failure, NamedStep
+from mazurka.engine.event import NO_EVENTS, Event, footprint_of
+from mazurka.engine.operation import CHOOSE, NONE, UNKNOWN, VERBS, Footprint
+from mazurka.engine.result import NONDETERMINISM, Failure, NamedStep, Schedule
 from mazurka.engine.subclassing import mypyc_attr
 from mazurka.engine.values import Values
 
@@ -129,9 +129,9 @@ class Program:
         The events of the request are repeated; then come the steps of its path; from there on the
         policy says who goes on, but for threads in the sleep set and those that the watcher keeps
         asleep. A step of the path is an event of which the operation is foretold, or a thread alone
-        (its kind is UNKNOWN) with the name of an operation, or none, and a mode, or NONE. Values in
-        events that are repeated are those of this run, since they may be objects that an execution
-        makes.
+        (its kind is UNKNOWN) with the name of an operation in `first`, or None, and a mode, or
+        NONE. Values in events that are repeated are those of this run, since they may be objects
+        that an execution makes.
         """
         raise NotImplementedError
 
@@ -143,11 +143,11 @@ class Program:
 
     def ending(self) -> str:
         """How it ended, in words that are the same if the program repeats itself."""
-        raise NotImplementedError
+        return f"{self.answer.status}, {self.answer.failed}, {self.outcome()}"
 
     def changed(self, first: str, second: str) -> Failure:
         """The account of a program that ended in two ways under one schedule."""
-        raise NotImplementedError
+        return Failure(NONDETERMINISM, f"first {first}, then {second}", Schedule(()))
 
     def outcome(self) -> object:
         """What the program returned."""
@@ -161,7 +161,7 @@ class Program:
 
     def footprint(self, thread: int) -> Footprint:
         """How that operation would access its location now."""
-        raise NotImplementedError
+        return footprint_of(self.standing(thread))
 
     def unfinished(self) -> dict[int, int]:
         """The threads that have not ended, each with the one that it is to join, or NOBODY."""
@@ -170,33 +170,55 @@ class Program:
     def excludes(self, events: list[Event], choice: Event) -> bool:
         """Whether a choice is a condition on symbolic values that cannot be true, given what some
         events decided."""
-        raise NotImplementedError
+        return False
 
-    # Names that hold in every process
-
-    def steps_of(self, events: list[Event]) -> list[NamedStep]:
-        """Events as steps of a schedule."""
-        raise NotImplementedError
-
-    def path_of(self, steps: Sequence[NamedStep]) -> list[Event]:
-        """The path that makes these steps."""
-        raise NotImplementedError
+    # Names that hold in every process: these do where the numbers do
 
     def thread_name(self, thread: int) -> str:
         """The name that steps have for a thread."""
-        raise NotImplementedError
+        return f"0.{thread}" if thread else "0"
+
+    def thread_called(self, name: str) -> int:
+        """The thread with a name, which may be known before it is ever spawned."""
+        return int(name.split(".")[-1])
 
     def precedes(self, thread: int, other: int) -> bool:
         """An order of the threads."""
-        raise NotImplementedError
+        return thread < other
 
     def stable_names(self, event: Event) -> tuple[str, str]:
         """Names of an event's thread and location."""
-        raise NotImplementedError
+        return self.thread_name(event.thread), str(event.location) if event.location >= 0 else ""
 
     def part_name(self, event: Event) -> str:
         """The part of its location that an event accesses."""
-        raise NotImplementedError
+        return ""
+
+    def operation_name(self, event: Event) -> str:
+        """The name that steps have for an operation."""
+        return f"{VERBS[event.kind]} {self.stable_names(event)[1]}".strip()
+
+    def steps_of(self, events: list[Event]) -> list[NamedStep]:
+        """Events as steps of a schedule."""
+        return [
+            (
+                self.thread_name(event.thread),
+                self.operation_name(event),
+                event.choice if event.kind == CHOOSE else 0,
+            )
+            for event in events
+        ]
+
+    def path_of(self, steps: Sequence[NamedStep]) -> list[Event]:
+        """The path that makes these steps."""
+        threads = {name for name, _, _ in steps}
+        numbers = {name: self.thread_called(name) for name in sorted(threads)}
+        path = []
+        for name, operation, choice in steps:
+            step = Event(numbers[name], UNKNOWN, -1, NONE, operation or None, None)
+            step.choice = choice
+            path.append(step)
+        return path
 
     # What was learnt
 

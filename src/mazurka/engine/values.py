@@ -7,8 +7,10 @@ whether a compare-exchange would fail. `apply` gives what an operation would lea
 execution can be computed without running the program.
 """
 
+from typing import cast
+
 from mazurka.engine.event import Event
-from mazurka.engine.operation import Footprint
+from mazurka.engine.operation import DISABLED, Footprint
 from mazurka.engine.subclassing import mypyc_attr
 
 
@@ -31,12 +33,17 @@ class Values:
 
     def plus(self, value: object, adds: list[Event]) -> object:
         """A value after some adds (which leave it alone if it is none that can be added to)."""
-        raise NotImplementedError
+        for add in adds:
+            value = self.apply(add, value)[1]
+        return value
 
     def sums(self, adds: list[Event]) -> object:
         """What the selections of some adds come to, for `some_sum_enables`."""
-        raise NotImplementedError
+        return adds
 
     def some_sum_enables(self, operation: Event, value: object, sums: object) -> bool:
         """Whether some selection of adds makes a value that enables an operation."""
-        raise NotImplementedError
+        reached = {value}
+        for add in cast(list[Event], sums):
+            reached |= {self.apply(add, one)[1] for one in reached}
+        return any(self.mode(operation, one) != DISABLED for one in reached)

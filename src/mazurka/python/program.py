@@ -1,14 +1,12 @@
 """A Python program as something that a search can steer."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from mazurka.engine.event import NO_EVENTS, Event
 from mazurka.engine.operation import (
     AWAIT_PART,
-    CHOOSE,
     JOIN,
     NONE,
-    UNKNOWN,
     Footprint,
     may_block,
     mode_when_enabled,
@@ -21,7 +19,7 @@ from mazurka.engine.program import (
     Program,
     Request,
 )
-from mazurka.engine.result import Failure, MazurkaError, NamedStep, Schedule
+from mazurka.engine.result import Failure, MazurkaError, Schedule
 from mazurka.python.check import Check
 from mazurka.python.failures import account_of, account_of_change, race_to_tell
 from mazurka.python.loops.rounds import found_circle, is_stuck, last_round, lets_go
@@ -247,29 +245,11 @@ class PythonProgram(Program):
 
     # Names that hold in every process
 
-    def steps_of(self, events: list[Event]) -> list[NamedStep]:
-        runtime = self.runtime
-        return [
-            (
-                runtime.names.threads[event.thread].name,
-                runtime.names.operation_name(event),
-                event.choice if event.kind == CHOOSE else 0,
-            )
-            for event in events
-        ]
-
-    def path_of(self, steps: Sequence[NamedStep]) -> list[Event]:
-        threads = {name for name, _, _ in steps}
-        ids = {name: self.runtime.names.thread_called(name) for name in sorted(threads)}
-        path = []
-        for name, operation, choice in steps:
-            step = Event(ids[name], UNKNOWN, -1, NONE, operation or None, None)
-            step.choice = choice
-            path.append(step)
-        return path
-
     def thread_name(self, thread: int) -> str:
         return self.runtime.names.threads[thread].name
+
+    def thread_called(self, name: str) -> int:
+        return self.runtime.names.thread_called(name)
 
     def precedes(self, thread: int, other: int) -> bool:
         return self.runtime.names.precedes(thread, other)
@@ -279,6 +259,9 @@ class PythonProgram(Program):
 
     def part_name(self, event: Event) -> str:
         return self.runtime.names.part_name(event)
+
+    def operation_name(self, event: Event) -> str:
+        return self.runtime.names.operation_name(event)
 
     # What decides which operations wait
 
