@@ -82,6 +82,7 @@ def test_every_function_calls_hooks(folder: Path) -> None:
 
 def test_lambdas_in_one_line_without_columns(folder: Path) -> None:
     script = """
+        import mazurka.api
         from mazurka.python.rewriting.instrument import instrumented
         from tests.python.rewriting.recording_hooks import PLAIN
         pair = lambda box: box.real, lambda box: box.imag
