@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+import mazurka.api
 from mazurka.python.rewriting.instrument import instrumented, is_project_file
 from tests.python.rewriting.recording_hooks import PLAIN, recording
 
@@ -205,7 +206,7 @@ def test_the_project_and_other_packages() -> None:
     assert is_project_file(__file__)
     assert not is_project_file(json.__file__)
     assert not is_project_file(pytest.__file__)
-    assert not is_project_file(str(sys.modules["mazurka.api"].__file__))
+    assert not is_project_file(str(mazurka.api.__file__))
     assert not is_project_file("<string>")
     get = queue.Queue.get
     assert isinstance(get, FunctionType)
