@@ -46,4 +46,4 @@ def explored(
         search.result.outcomes.update(search.outcomes)
         return everything and not search.result.doubt
 
-    return run_until_judged(lambda: session.attempt(check, search, {}), code, check, True)
+    return run_until_judged(lambda: session.attempt(check, search, {}), code, check)

@@ -271,12 +271,16 @@ class PythonProgram(Program):
     def learn(self, learnt: dict[str, list[str]]) -> None:
         self.check.loop_settings.clock_readers.update(learnt.get("clocks", ()))
         self.check.objects.changed.update(learnt.get("changing", ()))
+        self.check.objects.learnt_sites.update(learnt.get("shared", ()))
+        self.runtime.copies = self.runtime.copies or "containers" in learnt.get("copied", ())
 
 
 def learnt_in(check: Check) -> dict[str, list[str]]:
     return {
         "clocks": sorted(check.loop_settings.clock_readers),
         "changing": sorted(check.objects.changed),
+        "shared": sorted(check.objects.learnt_sites),
+        "copied": ["containers"] if check.runtime.copies else [],
     }
 
 

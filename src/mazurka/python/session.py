@@ -56,7 +56,7 @@ class Session:
             if self.instrument is None:
                 return attempt()
             with ordinary_code(self.function, self.instrument) as code:
-                found = run_until_judged(attempt, code, check, begins_anew)
+                found = run_until_judged(attempt, code, check, None if begins_anew else learnt)
                 self.warnings.extend(code.warnings())
                 return found
 
@@ -81,25 +81,34 @@ class Session:
 
 
 def run_until_judged(
-    attempt: Callable[[], T], code: OrdinaryCode, check: Check, begins_anew: bool
+    attempt: Callable[[], T],
+    code: OrdinaryCode,
+    check: Check,
+    known: dict[str, list[str]] | None = None,
 ) -> T:
     """Search anew whenever an object turns out to be another thing than it was taken for, or code
-    is imported. What is learnt stays known, so this ends; most searches need no second time."""
+    is imported. What is learnt stays known, so this ends; most searches need no second time.
+
+    A search that others have begun must not find out more than was known to them.
+    """
     for _ in range(MOST_SEARCHES):
         modules = len(sys.modules)
         try:
             found = attempt()
         except Misjudged:
-            pass
+            if known is not None and has_more(learnt_in(check), known):
+                raise Outdated(learnt_in(check)) from None
         else:
             if len(sys.modules) == modules or not code.look():
                 return found
-        if not begins_anew:
-            raise Outdated(learnt_in(check))
     raise MazurkaError(
         f"the program was begun anew {MOST_SEARCHES} times, and still something in it is not what "
         "it was: look for objects that it keeps from one execution to the next"
     )
+
+
+def has_more(learnt: dict[str, list[str]], known: dict[str, list[str]]) -> bool:
+    return any(set(names) - set(known.get(word, ())) for word, names in learnt.items())
 
 
 @contextmanager

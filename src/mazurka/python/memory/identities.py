@@ -13,6 +13,7 @@ from threading import Thread
 from types import (
     BuiltinFunctionType,
     CellType,
+    CodeType,
     CoroutineType,
     FunctionType,
     GeneratorType,
@@ -53,6 +54,14 @@ CALL_COUNT: Final = "(calls)"  # and how often it was called
 ABSTRACT: Final = ("abc", "builtins", "collections.abc", "typing")
 
 
+def site_name(site: tuple[object, int]) -> str:
+    """A place in the source, by a name that holds in every process."""
+    code, instruction = site
+    if not isinstance(code, CodeType):
+        return f"nowhere:{instruction}"
+    return f"{code.co_qualname}:{code.co_firstlineno}:{instruction}"
+
+
 class Misjudged(Exception):
     """What an object was taken for was wrong: begin the search anew, and take it for what it is."""
 
@@ -84,6 +93,7 @@ class Objects(Memory):
         self.before: dict[int, Record] = {}  # in the execution before
         self.outside: dict[int, Record] = {}
         self.sites: set[tuple[object, int]] = set()  # what is first used there is shared
+        self.learnt_sites: set[str] = set()  # the same, by names that hold in every process
         self.classes: dict[str, Identity] = {}  # by their names: those made in executions
         self.modules: set[str] = set()  # whose code is rewritten
         # The dicts of objects that code got hold of, by address, with the objects; and the globals
@@ -153,7 +163,7 @@ class Objects(Memory):
         record = Record(thing, thread.id)
         record.site = where_now()
         self.here[id(thing)] = record
-        if record.site in self.sites:
+        if record.site in self.sites or (self.learnt_sites and self.is_learnt(record.site)):
             self.publish(record, "")
         return record
 
@@ -166,7 +176,12 @@ class Objects(Memory):
             # Python 3.11 calls with two instructions, but skips the second one when it is warm.
             for near in (instruction - 4, instruction, instruction + 4):
                 self.sites.add((code, near))
+                self.learnt_sites.add(site_name((code, near)))
             self.stop_search()
+
+    def is_learnt(self, site: tuple[object, int]) -> bool:
+        """Whether others have found that objects are shared which are first used there."""
+        return site_name(site) in self.learnt_sites
 
     def found_outside(self, thing: object, earlier: Record) -> Record:
         """An object of the execution before: it was there all the time."""
