@@ -70,6 +70,11 @@ def conflicts(mode: int, structure: int, part: int, other: Event) -> bool:
     )
 
 
+def changes_all(event: Event) -> bool:
+    """Whether every later access to its location happens after an event."""
+    return event.mode == WRITE and event.part == ALL
+
+
 def footprint_of(event: Event) -> Footprint:
     return event.mode, event.structure, event.part
 

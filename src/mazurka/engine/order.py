@@ -87,6 +87,13 @@ class HappensBefore:
         assert spawn is not None, "a thread that was never spawned"
         return spawn
 
+    def stand(self, operation: Event) -> Event:
+        """Let an operation that has not happened be the next one of its thread; gives the event
+        that the thread comes from."""
+        self.know_thread(operation.thread)
+        operation.index = len(self.of_thread[operation.thread]) + 1
+        return self.latest_of(operation.thread)
+
     def know_thread(self, thread: int) -> None:
         while len(self.of_thread) <= thread:
             self.of_thread.append([])

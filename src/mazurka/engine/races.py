@@ -141,9 +141,7 @@ def waiting_reversals(order: HappensBefore, waiting: Event) -> list[Reversal]:
     location = waiting.location
     if location < 0 or location >= len(order.last_access):
         return []
-    order.know_thread(waiting.thread)
-    waiting.index = len(order.of_thread[waiting.thread]) + 1
-    previous = order.latest_of(waiting.thread)
+    previous = order.stand(waiting)
     return blocking_reversals(
         order, waiting, order.last_access[location], previous, len(order.events)
     )

@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from mazurka.engine.clock import NO_CLOCK
-from mazurka.engine.event import NO_EVENTS, Event, conflicts, copy_of, footprint_of
-from mazurka.engine.operation import ADD, ALL, READ, WRITE, Footprint, may_block
+from mazurka.engine.event import NO_EVENTS, Event, changes_all, conflicts, copy_of, footprint_of
+from mazurka.engine.operation import ADD, READ, WRITE, Footprint, may_block
 from mazurka.engine.order import HappensBefore, after, is_or_happens_before
 from mazurka.engine.program import NOBODY
 from mazurka.engine.races import (
@@ -448,10 +448,8 @@ class Pop(Explorer):
         """The races of an operation that has not happened."""
         order = self.order
         if may_block(waiting.kind) and waiting.location < len(order.last_access):
-            order.know_thread(waiting.thread)
-            waiting.index = len(order.of_thread[waiting.thread]) + 1
             latest = order.last_access[waiting.location]
-            self.note_blocking(waiting, order.latest_of(waiting.thread), latest, len(order.events))
+            self.note_blocking(waiting, order.stand(waiting), latest, len(order.events))
 
     def note_race(self, earlier: Event, event: Event) -> None:
         """A race with an event that has happened."""
@@ -544,11 +542,6 @@ def count_events(path: list[Event]) -> None:
     for step in path:
         step.index = counts.get(step.thread, 0) + 1
         counts[step.thread] = step.index
-
-
-def changes_all(event: Event) -> bool:
-    """Whether every later access to its location happens after an event."""
-    return event.mode == WRITE and event.part == ALL
 
 
 def is_first(access: Access, rival: Event, race: Race | None) -> bool:

@@ -15,8 +15,8 @@ told from one another by what their threads know. docs/proofs/qpor.md says why t
 
 from typing import Final
 
-from mazurka.engine.event import Event, dependent
-from mazurka.engine.operation import ALL, CHOOSE, WRITE
+from mazurka.engine.event import Event, changes_all, dependent
+from mazurka.engine.operation import CHOOSE
 
 NOWHERE: Final = -1
 
@@ -164,7 +164,7 @@ class Canonical(Node):
             here = latest.get(self.place)
             self.beside = accesses_after(here, self.place, first)
             self.hold_in(self.beside.known)
-            if changes_all(self.label):
+            if changes_all(self.label) or self.label.kind == CHOOSE:
                 self.change = Change(self.number, None if here is None else here.change)
             latest[self.place] = accessed(here, self)
         self.local = local
@@ -210,10 +210,6 @@ def place_of(label: Event) -> int:
     if label.kind == CHOOSE:
         return NOWHERE - 1 - label.thread
     return label.location
-
-
-def changes_all(label: Event) -> bool:
-    return (label.mode == WRITE and label.part == ALL) or label.kind == CHOOSE
 
 
 def accessed(before: Latest | None, event: Canonical) -> Latest:

@@ -207,10 +207,8 @@ class Trust(Explorer):
         for waiting in self.program.answer.waiting:
             location = waiting.location
             if 0 <= location < len(order.last_access):
-                order.know_thread(waiting.thread)
-                waiting.index = len(order.of_thread[waiting.thread]) + 1
+                previous = order.stand(waiting)
                 waiting.mode = DISABLED
-                previous = order.latest_of(waiting.thread)
                 latest = order.last_access[location]
                 self.revisit_accesses(graph, len(graph.events), waiting, previous, latest)
 
