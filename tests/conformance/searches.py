@@ -87,7 +87,9 @@ class Found:
         trace = trace_of(program.events, self.threads)
         self.traces[trace] += 1
         self.memory[trace] = {
-            event.location: event.after for event in program.events if 0 <= event.location < LOCK
+            event.location: program.values.apply(event, event.before)[1]
+            for event in program.events
+            if 0 <= event.location < LOCK
         }
         if answer.failed:
             kind = program.failure().kind

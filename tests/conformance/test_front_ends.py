@@ -193,7 +193,8 @@ def test_names_lead_to_the_same_execution(name: str, program: Program, chance: R
             subject.run(request)
             assert subject.steps_of(request.events) == list(names)
             assert trace_of(request.events, len(program)) == trace_of(steps, len(program))
-            assert subject.ending() == ending
+            # Which of two threads fails first is not a matter of steps.
+            assert subject.ending().partition(" in thread")[0] == ending.partition(" in thread")[0]
             for event in request.events:
                 assert subject.thread_name(event.thread) == subject.stable_names(event)[0]
 

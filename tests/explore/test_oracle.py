@@ -198,6 +198,12 @@ COUNTER_EXAMPLES: dict[str, Program] = {
     ),
     # The account of a deadlock depended on the order in which threads were first met.
     "who waits": ((("load", 0),), (("spawn", (("event wait",),)),), (("event wait",),)),
+    # A task does not say how much of a container a head has changed: it was taken for all of it.
+    "tasks with containers": (
+        (("list read", 0), ("list pop",)),
+        (("list read", 0), ("list read", 0)),
+        (("list append", 0),),
+    ),
     # The names in an account depended on objects that other executions had made.
     "objects of other executions": (
         (("bounded acquire",), ("condition", (("condition wait",),))),

@@ -329,6 +329,7 @@ class Pop(Explorer):
             task.numbers("heads"), task.numbers("rivals"), task.names("rival_threads"), strict=True
         ):
             found = Head(path[position], position, self.rival_at(path[:rival], thread), found)
+            found.location = found.rival.location  # how much the head changes is not known yet
         for head in up_to(found):
             self.watch(head.location)
         return found
