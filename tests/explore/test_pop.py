@@ -250,3 +250,14 @@ def test_nothing_is_lost_when_a_program_does_not_repeat_itself() -> None:
 
 def test_pop_is_the_default() -> None:
     assert mazurka.explore(two_stores, stop_on_failure=False).algorithm == "pop"
+
+
+def test_tasks_with_containers() -> None:
+    """A task does not say how much of a container the heads of its schedules change."""
+    program: Program = (
+        (("list read", 0), ("list pop",)),
+        (("list read", 0), ("list read", 0)),
+        (("list append", 0),),
+    )
+    whole = Exploration("pop", program, False, 100)
+    assert Exploration("pop in tasks", program, False, 100).traces == whole.traces
