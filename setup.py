@@ -17,18 +17,20 @@ COMPILED = {
     "explore": "naive optimal pop sampling source",
     "explore/qpor": "exploration unfolding",
     "explore/trust": "causality graph preemptions reads_from revisits visit",
-    "python": "check failures operations program source",
+    "native": "operations program",
+    "python": "check early_timeouts failures operations program source",
     "python/loops": "constants rounds sleeping waiting waiting_hooks",
     "python/memory": (
-        "attributes cached_functions calls cells containers identities matching shapes undo"
+        "attributes cached_functions calls cells containers identities matching quiet shapes undo"
     ),
     "python/primitives": (
-        "atomic barriers conditions counters events locks loop_inbox queues semaphores threads "
-        "timeouts undivided"
+        "atomic barriers conditions counters events futures locks loop_inbox pools queues "
+        "semaphores slots standard_queues threads timeouts undivided"
     ),
     "python/rewriting": "hooks",
     "python/runtime": (
-        "names race_detector runtime scheduling standard_thread standing thread watchdog"
+        "names race_detector runtime scheduling standard_thread standing thread virtual_time "
+        "watchdog"
     ),
 }
 # Nobody else links to them, so calls within them need not go through a table. Warnings about

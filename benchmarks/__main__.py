@@ -1,4 +1,5 @@
-"""The command line: ``python -m benchmarks list | run | table | qpor | bounds | gap | halves``."""
+"""The command line: ``python -m benchmarks list | run | table | qpor | bounds | gap | halves |
+executors``."""
 
 import sys
 from collections import Counter
@@ -11,6 +12,8 @@ from rich.table import Table
 from benchmarks.bounds import explore_within
 from benchmarks.bounds import render as render_bounds
 from benchmarks.comparison import STYLES, Comparison, compare, render, why_skipped
+from benchmarks.executors import PROGRAMS, measured
+from benchmarks.executors import render as render_executors
 from benchmarks.gap import gaps
 from benchmarks.gap import render as render_gaps
 from benchmarks.halves import explore_in_halves
@@ -191,6 +194,22 @@ def progress(comparison: Comparison) -> str:
     if comparison.measured is None:
         return f"{name} {comparison.algorithm}: {comparison.status}, {comparison.reason}"
     return summary(name, comparison.measured)
+
+
+@main.command()
+@click.argument("words", nargs=-1)
+@click.option("--max-executions", type=click.IntRange(min=1), default=50_000, show_default=True)
+@click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), default=60.0)
+def executors(words: tuple[str, ...], max_executions: int, time_limit: float) -> None:
+    """Run programs with executors and queues whose tasks are independent: all, or those whose names
+    have one of these words in them."""
+    console = open_console()
+    rows = []
+    for name in PROGRAMS:
+        if not words or any(word in name for word in words):
+            with console.status(f"running {name}"):
+                rows.append(measured(name, max_executions, time_limit))
+    console.print(render_executors(rows))
 
 
 @main.command()

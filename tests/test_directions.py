@@ -15,10 +15,11 @@ MAY_IMPORT = {
     "engine": ENGINE,
     "explore": ENGINE | {"explore"},
     "python": ENGINE | {"python"},  # a front end
+    "native": ENGINE | {"native"},  # another one
     "report": ENGINE | {"report"},
     "options": ENGINE | {"explore", "options"},
     "pyproject": ENGINE | {"options", "pyproject"},
-    "api": ENGINE | {"explore", "python", "report", "options", "api"},
+    "api": ENGINE | {"explore", "python", "native", "report", "options", "api"},
 }
 DOORS = {"cli", "pytest_plugin", "__main__", "__init__"}
 

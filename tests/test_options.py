@@ -17,9 +17,9 @@ from mazurka.engine.search import DEFAULT_DEPTH, DEFAULT_K
 from mazurka.explore.algorithms import ALGORITHMS, SAMPLERS
 from mazurka.options import NAMES, OPTIONS, PYTHON, SAVED, SWITCH, GivenOptions, Option, Options
 from mazurka.pyproject import KNOWN, project_options
+from mazurka.python.program import LEARNT
 
 ROOT = Path(__file__).parents[1]
-LEARNT = {"clocks", "changing"}  # what a schedule has beside options
 
 
 # The table
@@ -142,10 +142,10 @@ def test_the_package_loads_the_engine_when_it_is_needed() -> None:
     "first", ["mazurka.explore.pop", "mazurka.explore", "mazurka.api", "mazurka.cli.main"]
 )
 def test_explore_is_the_function(first: str) -> None:
-    code = f"import {first}, mazurka; print(mazurka.explore(lambda: None).verdict)"
-    assert run_python(code) == "verified"
-    code = f"import {first}\nfrom mazurka import explore; print(explore(lambda: None).verdict)"
-    assert run_python(code) == "verified"
+    code = f"import {first}, mazurka; print(mazurka.explore(lambda: None).complete)"
+    assert run_python(code) == "1"
+    code = f"import {first}\nfrom mazurka import explore; print(explore(lambda: None).complete)"
+    assert run_python(code) == "1"
 
 
 def test_nothing_is_imported_while_a_program_is_explored() -> None:
@@ -258,7 +258,7 @@ def fails() -> None:
 def test_schedules_keep_the_options_of_the_table() -> None:
     names = {option.name for option in SAVED}
     (failure,) = mazurka.explore(fails).failures
-    assert failure.schedule.options.keys() - LEARNT == names
+    assert failure.schedule.options.keys() - set(LEARNT) == names
     assert {name: failure.schedule.options[name] for name in names} == Options().saved()
 
 
@@ -270,8 +270,11 @@ def test_a_replay_takes_the_options_of_its_schedule() -> None:
         "awaits": False,
         "unroll": 7,
         "instrument": ["pykka"],
+        "opaque": ["attrs"],
         "granularity": "sync",
         "equivalence": "mazurkiewicz",
+        "timeouts": "last",
+        "asyncio_order": "fifo",
     }
     assert given.keys() == {option.name for option in SAVED}
     (failure,) = mazurka.explore(fails, **given).failures
@@ -309,10 +312,10 @@ def test_the_page_of_the_command_line() -> None:
     options = [option for option in KNOWN.values() if not choices_of(option)]
     described = {written(option) for option in options}
     for option in KNOWN.values():
-        named = {f"--{option.name} {choice}" for choice in choices_of(option)}
+        named = {f"--{option.name.replace('_', '-')} {choice}" for choice in choices_of(option)}
         assert not named or named & meanings.keys()
         described |= named & meanings.keys()
-    assert meanings.keys() == described | {"--outcomes", "--save FILE", "--json"}
+    assert meanings.keys() == described | {"--args TEXT", "--outcomes", "--save FILE", "--json"}
     assert meanings.keys() >= {f"--algorithm {name}" for name in ALGORITHMS}
     for option in options:
         (told,) = re.findall(r"Default: ([\d.]+\d|\d)", meanings[written(option)]) or [None]
@@ -322,9 +325,9 @@ def test_the_page_of_the_command_line() -> None:
 
 
 def test_the_command_has_the_options_of_the_table() -> None:
-    given = [parameter.opts[0] for parameter in main.commands["check"].params[1:]]
+    given = [parameter.opts[0] for parameter in main.commands["check"].params[2:]]
     options = [written(option).split()[0] for option in KNOWN.values()]
-    assert given == [*options, "--outcomes", "--json", "--save"]
+    assert given == [*options, "--args", "--outcomes", "--json", "--save"]
 
 
 def test_the_page_of_pytest() -> None:

@@ -30,14 +30,14 @@ def same_name() -> None:
 
 def test_two_signals_of_one_name() -> None:
     with pytest.raises(mazurka.CheckFailed, match="signals"):
-        mazurka.check(same_name, instrument=["blinker"])
+        mazurka.check(same_name)
 
 
 def test_the_saved_execution() -> None:
     assert mazurka.replay(same_name, SCHEDULE.read_text()).kind == "exception"
 
 
-@mazurka.check(instrument=["blinker"])
+@mazurka.check
 def test_all_receivers_are_connected() -> None:
     signal = blinker.Signal()
 
@@ -51,7 +51,7 @@ def test_all_receivers_are_connected() -> None:
     assert len(signal.send()) == 2
 
 
-@mazurka.check(instrument=["blinker"])
+@mazurka.check
 def test_a_receiver_is_called_or_not_connected_yet() -> None:
     signal = blinker.Signal()
     calls = []

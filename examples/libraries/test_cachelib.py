@@ -10,7 +10,7 @@ from examples.libraries.threads import together
 cachelib = pytest.importorskip("cachelib")
 
 
-@mazurka.check(instrument=["cachelib"])
+@mazurka.check
 def test_increments_are_not_lost() -> None:
     cache = cachelib.SimpleCache()
     cache.set("visits", 0)
@@ -18,7 +18,7 @@ def test_increments_are_not_lost() -> None:
     assert cache.get("visits") == 2
 
 
-@mazurka.check(instrument=["cachelib"])
+@mazurka.check
 def test_one_of_two_adds_succeeds() -> None:
     cache = cachelib.SimpleCache()
     added = []
@@ -26,7 +26,7 @@ def test_one_of_two_adds_succeeds() -> None:
     assert sorted(added) == [False, True]
 
 
-@mazurka.check(instrument=["cachelib"])
+@mazurka.check
 def test_the_threshold_is_kept() -> None:
     cache = cachelib.SimpleCache(threshold=1)
     together(lambda: cache.set("a", 1), lambda: cache.set("b", 2), lambda: cache.get("a"))

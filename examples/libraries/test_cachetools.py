@@ -15,7 +15,7 @@ from examples.libraries.threads import together
 cachetools = pytest.importorskip("cachetools")
 
 
-@mazurka.check(instrument=["cachetools"])
+@mazurka.check
 def test_a_lock_keeps_a_small_cache_small() -> None:
     cache = cachetools.LRUCache(1)
     lock = threading.Lock()
@@ -39,10 +39,10 @@ def unlocked() -> None:
 
 def test_a_cache_alone_is_not_safe() -> None:
     with pytest.raises(mazurka.CheckFailed, match="KeyError"):
-        mazurka.check(unlocked, instrument=["cachetools"])
+        mazurka.check(unlocked)
 
 
-@mazurka.check(instrument=["cachetools"])
+@mazurka.check
 def test_callers_of_a_locked_function_get_the_same_value() -> None:
     @cachetools.cached(cachetools.LRUCache(2), lock=threading.Lock())
     def make(key: int) -> object:
@@ -68,10 +68,10 @@ def computing_twice() -> None:
 def test_a_lock_does_not_stop_others_from_computing() -> None:
     """The function "will be called outside the with statement to allow concurrent execution"."""
     with pytest.raises(mazurka.CheckFailed, match="len"):
-        mazurka.check(computing_twice, instrument=["cachetools"])
+        mazurka.check(computing_twice)
 
 
-@mazurka.check(instrument=["cachetools"])
+@mazurka.check
 def test_a_condition_lets_one_thread_compute() -> None:
     calls = []
 

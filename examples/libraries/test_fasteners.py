@@ -10,7 +10,7 @@ from examples.libraries.threads import together
 fasteners = pytest.importorskip("fasteners")
 
 
-@mazurka.check(instrument=["fasteners"])
+@mazurka.check
 def test_writers_are_alone() -> None:
     lock = fasteners.ReaderWriterLock()
     pair = [0, 0]
@@ -28,7 +28,7 @@ def test_writers_are_alone() -> None:
     assert pair == [2, 2]
 
 
-@mazurka.check(instrument=["fasteners"])
+@mazurka.check
 def test_a_writer_may_lock_again() -> None:
     lock = fasteners.ReaderWriterLock()
     pair = [0, 0]

@@ -19,7 +19,7 @@ pybreaker = pytest.importorskip("pybreaker")
 SCHEDULE = Path(__file__).with_name("pybreaker_trials.json")
 
 
-@mazurka.check(instrument=["pybreaker"])
+@mazurka.check
 def test_failures_are_counted() -> None:
     breaker = pybreaker.CircuitBreaker(fail_max=2)
 
@@ -34,7 +34,7 @@ def test_failures_are_counted() -> None:
     assert breaker.current_state == "open"
 
 
-@mazurka.check(instrument=["pybreaker"])
+@mazurka.check
 def test_one_trial_call_at_a_time() -> None:
     breaker = pybreaker.CircuitBreaker()
     breaker.half_open()
@@ -65,7 +65,7 @@ def trials_in_blocks() -> None:
 
 def test_blocks_are_not_tried_one_at_a_time() -> None:
     with pytest.raises(mazurka.CheckFailed, match="two trial calls"):
-        mazurka.check(trials_in_blocks, instrument=["pybreaker"])
+        mazurka.check(trials_in_blocks)
 
 
 def test_the_saved_execution() -> None:

@@ -34,7 +34,7 @@ class Counter(ThreadingActor):
         return self.count
 
 
-@mazurka.check(instrument=["pykka"])
+@mazurka.check
 def test_one_message_at_a_time() -> None:
     counter = Counter.start()
     counts = []
@@ -55,7 +55,7 @@ def asking_while_stopping() -> None:
 
 def test_a_late_message_is_never_replied_to() -> None:
     with pytest.raises(mazurka.CheckFailed, match="deadlock"):
-        mazurka.check(asking_while_stopping, instrument=["pykka"])
+        mazurka.check(asking_while_stopping)
 
 
 def test_the_saved_execution() -> None:

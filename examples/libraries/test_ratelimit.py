@@ -10,7 +10,7 @@ from examples.libraries.threads import together
 ratelimit = pytest.importorskip("ratelimit")
 
 
-@mazurka.check(instrument=["ratelimit"])
+@mazurka.check
 def test_no_more_calls_than_allowed() -> None:
     calls = []
 

@@ -29,7 +29,7 @@ class Document:
 
 
 @pytest.mark.parametrize("kind", KINDS + DOWNGRADABLE)
-@mazurka.check(instrument=["readerwriterlock"])
+@mazurka.check
 def test_writers_are_alone(kind: str) -> None:
     lock = getattr(rwlock, kind)()
     document = Document()
@@ -48,7 +48,7 @@ def test_writers_are_alone(kind: str) -> None:
 
 # (RWLockReadD polls a variable when it is downgraded, which has no end if nobody else gets a turn.)
 @pytest.mark.parametrize("kind", ["RWLockWriteD", "RWLockFairD"])
-@mazurka.check(instrument=["readerwriterlock"])
+@mazurka.check
 def test_a_writer_becomes_a_reader(kind: str) -> None:
     lock = getattr(rwlock, kind)()
     document = Document()

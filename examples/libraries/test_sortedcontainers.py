@@ -12,7 +12,7 @@ from examples.libraries.threads import together
 sortedcontainers = pytest.importorskip("sortedcontainers")
 
 
-@mazurka.check(instrument=["sortedcontainers"])
+@mazurka.check
 def test_with_a_lock() -> None:
     numbers = sortedcontainers.SortedList([2])
     lock = threading.Lock()
@@ -35,4 +35,4 @@ def without_a_lock() -> None:
 
 def test_without_a_lock() -> None:
     with pytest.raises(mazurka.CheckFailed, match="numbers"):
-        mazurka.check(without_a_lock, instrument=["sortedcontainers"])
+        mazurka.check(without_a_lock)

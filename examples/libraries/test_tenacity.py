@@ -21,7 +21,7 @@ SCHEDULE = Path(__file__).with_name("tenacity_statistics.json")
 TWICE = {"stop": tenacity.stop_after_attempt(2), "wait": tenacity.wait_none()}
 
 
-@mazurka.check(instrument=["tenacity"])
+@mazurka.check
 def test_threads_with_a_retrying_object_each() -> None:
     def attempt(attempts: list[int]) -> None:
         attempts.append(1)
@@ -36,7 +36,7 @@ def test_threads_with_a_retrying_object_each() -> None:
     together(work, work)
 
 
-@mazurka.check(instrument=["tenacity"])
+@mazurka.check
 def test_threads_that_share_a_retrying_object() -> None:
     retrying = tenacity.Retrying(**TWICE)
 
@@ -64,7 +64,7 @@ def shared_function() -> None:
 
 def test_threads_that_share_a_function() -> None:
     with pytest.raises(mazurka.CheckFailed, match="KeyError"):
-        mazurka.check(shared_function, instrument=["tenacity"])
+        mazurka.check(shared_function)
 
 
 def test_the_saved_execution() -> None:

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
         COMPILED,
         CheckFailed,
         NoLongerFails,
-        UnseenWarning,
         check,
         explore,
         replay,
     )
     from mazurka.engine.result import Failure, MazurkaError, Result, Schedule, Step
+    from mazurka.native.c_program import c_program
     from mazurka.python.primitives.atomic import Atomic
     from mazurka.python.primitives.atomic_blocks import atomic
     from mazurka.python.primitives.barriers import Barrier
@@ -53,10 +53,10 @@ __all__ = [
     "Semaphore",
     "ShutDown",
     "Step",
-    "UnseenWarning",
     "__version__",
     "assume",
     "atomic",
+    "c_program",
     "check",
     "choose",
     "explore",
@@ -70,8 +70,9 @@ __all__ = [
 # The modules that they are in, of which the first one imports nearly all of Mazurka. That is done
 # when one of the names is asked for: pytest imports this package into every run, for its plugin.
 HOMES = {
-    "api": "COMPILED CheckFailed NoLongerFails UnseenWarning check explore replay",
+    "api": "COMPILED CheckFailed NoLongerFails check explore replay",
     "engine.result": "Failure MazurkaError Result Schedule Step",
+    "native.c_program": "c_program",
     "python.primitives.atomic": "Atomic",
     "python.primitives.atomic_blocks": "atomic",
     "python.primitives.barriers": "Barrier",

@@ -5,10 +5,10 @@ import dis
 import functools
 import inspect
 import sys
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
+from time import perf_counter
 from types import MethodType
 from typing import TYPE_CHECKING, Any, ParamSpec, Unpack, overload
 
@@ -22,13 +22,15 @@ from mazurka.engine.result import (
     Result,
     Schedule,
 )
-from mazurka.engine.search import Search
+from mazurka.engine.search import Search, explore_in_parts
 from mazurka.engine.task import CannotSplit, Task
 from mazurka.explore.algorithms import ALGORITHMS
 from mazurka.explore.trust.bounds import Found, bounds_of, search_with_bounds
+from mazurka.native.c_program import CProgram
 from mazurka.options import (
     DEFAULT_STEP_LIMIT,
     OPTIONS,
+    PYTHON,
     GivenOptions,
     Options,
     check_limits,
@@ -37,11 +39,11 @@ from mazurka.options import (
     refuse_unknown,
 )
 from mazurka.python.check import RUNNING
-from mazurka.python.program import PythonProgram
+from mazurka.python.program import LEARNT, PythonProgram
 from mazurka.python.session import Session
 from mazurka.python.source import COMPILED as COMPILED
 from mazurka.python.source import users_traceback
-from mazurka.report.text import result_text, warnings_text
+from mazurka.report.text import result_text
 
 P = ParamSpec("P")
 
@@ -50,8 +52,7 @@ class NoLongerFails(MazurkaError):
     """A schedule fits its program, but does not lead to the failure any more."""
 
 
-class UnseenWarning(UserWarning):
-    """A check passed, but not everything that its program did was seen."""
+UNSEEN = "not everything was seen"
 
 
 class CheckFailed(AssertionError):
@@ -66,6 +67,8 @@ class CheckFailed(AssertionError):
 
 
 if TYPE_CHECKING:
+    from mazurka.native.program import NativeProgram
+    from mazurka.native.session import NativeSession
 
     class ResultOrTest(Result):
         """What `check` makes of a function without parameters: called, it gives a Result; as a bare
@@ -106,8 +109,10 @@ def explore(program: Callable[[], object], **options: Unpack[GivenOptions]) -> R
     `Atomic.add`s too.
     `max_events` is the number of steps after which an execution counts as endless, `step_limit` the
     seconds that a thread may take from one step to the next. What threads do to ordinary objects is
-    seen in the code of your project, and in that of the packages named in `instrument`; with
-    `instrument=None`, operations of `mazurka` and of the standard library are all that is seen.
+    seen in all Python code that runs, but for the packages named in `opaque`, which you know to be
+    harmless, and for parts of the standard library; those named in `instrument` are seen, too. With
+    `instrument=None`, operations of `mazurka` and of the standard library are all that is seen. If
+    other code may have mattered that was not seen, the verdict is "incomplete".
     `setup` is called before each execution and `reset` after it: they put back what Mazurka cannot.
     With `granularity="access"` each access to an ordinary object that threads share is a step. With
     "sync" only synchronisation is, and two such accesses that nothing orders are a data race, which
@@ -134,6 +139,10 @@ def explore(program: Callable[[], object], **options: Unpack[GivenOptions]) -> R
     awaits: `loop_purity=False` and `awaits=False` switch that off, but for loops which do nothing
     but poll. `unroll` bounds the rounds of all other loops that have steps: an execution that goes
     beyond is blocked, and the verdict is then "bounded".
+
+    A wait with a timeout may time out at any moment; with `timeouts="last"` only when no thread can
+    go on, and then the one whose time is up first. Tasks of asyncio that are ready go on in any
+    order; with `asyncio_order="fifo"` in that of asyncio itself.
     """
     refuse_unknown("explore", options)
     return explore_with(program, Options(**options))
@@ -178,30 +187,47 @@ def explore_all(
     program: Callable[[], object], tasks: Sequence[Task] | None, options: Options
 ) -> tuple[Result, list[Task]]:
     """The one way in: explore a whole program, or tasks."""
+    begun = perf_counter()
     program = runnable(undecorated(program))
     check_program(program)
     options = options.checked()
+    if isinstance(program, CProgram):
+        refuse_for_c(options)
     learnt = {} if tasks is None else check_tasks(tasks, options)
     session = session_of(program, options)
     is_whole = tasks is None or all(task.is_whole for task in tasks)
+    told = options
+    if not isinstance(session, Session) and options.progress is not None:
+        told = replace(options, progress=session.tell)  # who hears of it is in another process
     result, everything, left = session.run(
-        lambda program: searched(program, tasks, options), learnt, is_whole
+        lambda program: searched(program, tasks, told, begun), learnt, is_whole
     )
+    result.preparation = max(perf_counter() - begun - result.seconds, 0.0)
     result.warnings.extend(session.warnings)
-    note_options(result, options)
+    result.opaque = list(options.opaque)
+    result.assuming = options.assumptions()
+    result.threads = session.threads[-1]
+    if result.warnings and not result.doubt:
+        result.doubt = UNSEEN
+    note_options(result, options, program)
     result.conclude(everything and is_whole)
     if everything and not is_whole:
         result.reason = "only some tasks were explored"
     return result, left
 
 
-def searched(program: Program, tasks: Sequence[Task] | None, options: Options) -> Found:
-    """Search a program as the options say, with one bound after the other if they say so."""
+def searched(
+    program: Program, tasks: Sequence[Task] | None, options: Options, begun: float
+) -> Found:
+    """Search a program as the options say, with one bound after the other if they say so. What has
+    come before, since the check has begun, counts for its time limit."""
+    late = perf_counter() - begun
     bounds = bounds_of(options.preemptions)
 
     def search_by(algorithm: str, bound: int, time_limit: float | None) -> Found:
         search = new_search(program, options, algorithm, time_limit)
         search.preemptions = bound
+        search.late = late
         return run_search(search, tasks, options)
 
     if bounds is not None:
@@ -213,10 +239,24 @@ def searched(program: Program, tasks: Sequence[Task] | None, options: Options) -
         return search_by("trust", -1, options.time_limit)
 
 
-def session_of(program: Callable[[], object], options: Options) -> Session:
+def session_of(program: Callable[[], object], options: Options) -> "Session | NativeSession":
     """How the front end is to run a program: by those of the options that it has."""
+    if isinstance(program, CProgram):
+        from mazurka.native.session import NativeSession  # it takes a while to import
+
+        return NativeSession(program, options.max_events, options.step_limit, options.progress)
     names = [part.name for part in fields(Session) if part.name in OPTIONS]
     return Session(program, **{name: getattr(options, name) for name in names})
+
+
+def refuse_for_c(options: Options) -> None:
+    """Options that only Python programs have."""
+    for option in OPTIONS.values():
+        value = getattr(options, option.name)
+        if PYTHON in option.of and option.name != "step_limit":
+            value = tuple(value) if isinstance(value, list) else value
+            if value != option.default:
+                raise MazurkaError(f"{option.name} is not there for C programs yet: leave it out")
 
 
 def new_search(
@@ -248,6 +288,7 @@ def run_search(search: Search, tasks: Sequence[Task] | None, options: Options) -
         if not task.is_whole:
             explorer.take_up(task)
     everything = search.repeats_itself() and explorer.explore()
+    everything = everything and explore_in_parts(search, ALGORITHMS[result.algorithm])
     result.seconds = search.seconds()
     result.memory_mb = peak_memory_mb()
     result.outcomes.update(search.outcomes)
@@ -266,6 +307,8 @@ def check_tasks(tasks: Sequence[Task], options: Options) -> dict[str, list[str]]
     kept = kept_options(options)
     if isinstance(options.preemptions, str) and options.preemptions.endswith(".."):
         raise CannotSplit("a search with one bound after the other cannot hand over work: give one")
+    if options.timeouts == "last":
+        raise CannotSplit("a search with timeouts='last' cannot hand over work: leave it out")
     if not tasks:
         raise MazurkaError(f"no tasks were given: Task({options.algorithm!r}) is all of a search")
     if len({task.algorithm for task in tasks}) > 1:
@@ -293,15 +336,18 @@ def kept_options(options: Options) -> dict[str, Any]:
     return {**options.saved(), **{name: getattr(options, name) for name in of_search}}
 
 
-def note_options(result: Result, options: Options) -> None:
+def note_options(result: Result, options: Options, program: object) -> None:
     """Say in the schedules how the program was run: they fit it only if it is run so again."""
+    own = {"flags": program.flags, "args": program.args} if isinstance(program, CProgram) else {}
     for failure in result.failures:
-        kept = {**failure.schedule.options, **options.saved()}
+        kept = {**failure.schedule.options, **options.saved(), **own}
         failure.schedule = replace(failure.schedule, options=kept)
 
 
 def check_program(program: object) -> None:
     """Refuse what cannot be explored, with a message that says what would work."""
+    if isinstance(program, CProgram):
+        return
     if not callable(program):
         raise MazurkaError(f"a program is a function, not {program!r}")
     refuse_unusual(program)
@@ -446,9 +492,6 @@ def run_check(program: Callable[[], object], options: dict[str, Any]) -> Result:
         raise outcome
     runner.finished(result)
     if result.verdict in ("verified", "bounded"):
-        if result.warnings:
-            text = f"{name_of(program)}: {warnings_text(result.warnings)}"
-            warnings.warn(text, UnseenWarning, stacklevel=2)
         return result
     cause = result.failures[0].exception if result.failures else None
     if cause is not None:
@@ -506,13 +549,12 @@ def replay(
     options = replace(
         Options.of_schedule(schedule.options), step_limit=step_limit, setup=setup, reset=reset
     )
-    # What the search had learnt decides which operations wait.
-    learnt = {word: list(schedule.options.get(word, ())) for word in ("clocks", "changing")}
+    learnt = {word: list(schedule.options.get(word, ())) for word in LEARNT}
     session = session_of(program, options)
     return session.run(lambda program: followed(program, schedule), learnt)
 
 
-def followed(program: PythonProgram, schedule: Schedule) -> Failure:
+def followed(program: "PythonProgram | NativeProgram", schedule: Schedule) -> Failure:
     """Run the steps of a schedule once, and give the failure that they lead to."""
     program.follow(schedule)
     if not program.answer.failed:

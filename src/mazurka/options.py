@@ -17,6 +17,8 @@ T = TypeVar("T")
 
 GRANULARITIES = ("access", "sync")
 EQUIVALENCES = ("mazurkiewicz", "reads-from")
+TIMEOUTS = ("any", "last")
+ASYNCIO_ORDERS = ("any", "fifo")
 
 DEFAULT_MAX_EVENTS = 100_000
 DEFAULT_STEP_LIMIT = 30.0
@@ -87,6 +89,7 @@ def algorithms() -> Collection[str]:
 
 PYTHON = "python"
 SAMPLING = ("random", "pct", "pos")
+ASSUMPTIONS = ("timeouts", "asyncio_order")
 
 
 class Option(NamedTuple):
@@ -241,6 +244,23 @@ class Options:
         flag="no-awaits",
         saved=True,
     )
+    timeouts: str = row(
+        "any",
+        "When waits time out: at any moment, or when no thread can go on (last).",
+        kind=one_of(lambda: TIMEOUTS),
+        of=(PYTHON,),
+        in_pytest=True,
+        saved=True,
+    )
+    asyncio_order: str = row(
+        "any",
+        "Which of the tasks of asyncio that are ready goes on: any, or the one that asyncio itself "
+        "would take (fifo).",
+        kind=one_of(lambda: ASYNCIO_ORDERS),
+        of=(PYTHON,),
+        in_pytest=True,
+        saved=True,
+    )
     stop_on_failure: bool = row(
         True,
         "Go on after the first failing execution, and show all.",
@@ -258,8 +278,16 @@ class Options:
     )
     instrument: Sequence[str] | None = row(
         (),
-        "See what the code of this package does, too, and not only that of your project; may be "
-        "given several times.",
+        "See what the code of this module of the standard library does, too, though it has a model "
+        "or is known to be harmless; may be given several times.",
+        kind=NAMES,
+        of=(PYTHON,),
+        saved=True,
+    )
+    opaque: Sequence[str] = row(
+        (),
+        "Do not look at what the code of this package or module does: you know that it does no "
+        "harm. May be given several times.",
         kind=NAMES,
         of=(PYTHON,),
         saved=True,
@@ -274,6 +302,11 @@ class Options:
     def reads_from(self) -> bool:
         return self.equivalence == "reads-from"
 
+    def assumptions(self) -> list[str]:
+        """What leaves out executions that the defaults explore: verdicts hold without those."""
+        names = [name for name in ASSUMPTIONS if getattr(self, name) != OPTIONS[name].default]
+        return [f"{name}={getattr(self, name)!r}" for name in names]
+
     def checked(self) -> "Options":
         """The options with the algorithm and the limit that they ask for. What cannot be done is
         refused, with a message that says what would work."""
@@ -283,11 +316,14 @@ class Options:
         check_name("algorithm", self.algorithm, algorithms())
         check_name("granularity", self.granularity, GRANULARITIES)
         check_name("equivalence", self.equivalence, EQUIVALENCES)
+        check_name("timeouts", self.timeouts, TIMEOUTS)
+        check_name("asyncio_order", self.asyncio_order, ASYNCIO_ORDERS)
         check_limits(self.max_executions, self.time_limit, self.max_events, self.step_limit)
         if self.depth < 1:
             raise wrong_use("depth must be at least 1")
         conflicts_wanted(self.k)
         self.check_unroll()
+        self.check_timeouts()
         algorithm = self.algorithm
         if bounds_of(self.preemptions) is not None:
             algorithm = only_trust(algorithm, "bound preemptions")
@@ -307,6 +343,11 @@ class Options:
         if self.instrument is None:
             raise wrong_use("unroll needs code that is rewritten: leave out instrument=None")
 
+    def check_timeouts(self) -> None:
+        if self.timeouts == "last" and (self.reads_from or self.preemptions is not None):
+            other = "equivalence='reads-from'" if self.reads_from else "preemptions"
+            raise wrong_use(f"timeouts='last' does not go with {other}: leave one of them out")
+
     def check_reads_from(self) -> None:
         if self.granularity == "sync" or self.preemptions is not None:
             other = "granularity='sync'" if self.granularity == "sync" else "preemptions"
@@ -320,6 +361,7 @@ class Options:
         kept = {option.name: getattr(self, option.name) for option in SAVED}
         if self.instrument is not None:
             kept["instrument"] = list(self.instrument)
+        kept["opaque"] = list(self.opaque)
         return kept
 
     @classmethod
@@ -356,9 +398,12 @@ class GivenOptions(TypedDict, total=False):
     unroll: int | None
     loop_purity: bool
     awaits: bool
+    timeouts: str
+    asyncio_order: str
     stop_on_failure: bool
     independent_adds: bool
     instrument: Sequence[str] | None
+    opaque: Sequence[str]
     setup: Callable[[], object] | None
     reset: Callable[[], object] | None
     progress: "Callable[[Result], None] | None"

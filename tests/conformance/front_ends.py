@@ -2,14 +2,25 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from importlib.util import find_spec
+from pathlib import Path
+from platform import machine
+from shutil import which
+from tempfile import mkdtemp
 from typing import Any, NamedTuple
 
 import mazurka
 from mazurka.engine.program import Program as EngineProgram
+from mazurka.native.c_program import c_program
+from mazurka.native.compiling import RUNTIME, Compiled, compiled
+from mazurka.native.debug_information import DebugInformation
+from mazurka.native.naming import Names
+from mazurka.native.program import NativeProgram
+from mazurka.native.runtime_library import Library
 from mazurka.python.program import PythonProgram
 from tests.conformance.oracle import Program
 from tests.conformance.programs import LOCK
-from tests.conformance.toy import ToyProgram
+from tests.conformance.toy import KINDS, ToyProgram
 from tests.oracles.checks import check_by_hand
 
 
@@ -83,7 +94,47 @@ def perform(place: Any, name: str, operands: list[int]) -> int:
     return int(getattr(place, name)(*operands) or 0)
 
 
+# The same in C: one program, which is compiled once, and given toy programs.
+
+TOY = Path(__file__).with_name("toy.c")
+MADE: list[tuple[Compiled, DebugInformation]] = []
+
+
+@contextmanager
+def native_front_end(program: Program) -> Iterator[EngineProgram]:
+    if not MADE:
+        made = compiled(c_program(TOY, [f"-I{RUNTIME}"]), Path(mkdtemp()))
+        MADE.append((made, DebugInformation(made.library)))
+    made, debug = MADE[0]
+    library = Library(made.library, as_numbers(program))
+    try:
+        subject = NativeProgram(library, Names(library, debug))
+        subject.learn({"shared": ["v0+0:1", "v1+0:1", "lock+0:1"]})
+        yield subject
+    finally:
+        library.close()
+
+
+def as_numbers(program: Program) -> list[str]:
+    """A toy program as toy.c reads it."""
+    numbers = []
+    for thread in program:
+        numbers.append(3 * len(thread))
+        for name, *operands in thread:
+            first, second, third = [*operands, 0, 0, 0][:3]
+            if name in ("if", "fail"):
+                numbers += [100 if name == "if" else 101, first, 0]
+            elif name in ("spawn", "join", "choose"):
+                numbers += [KINDS[name], first, 0]
+            else:
+                numbers += [KINDS[name], first << 16 | second, third]
+    return [str(number) for number in numbers]
+
+
 FRONT_ENDS = {
     "toy": FrontEnd(toy_front_end, wraps=True),
     "python": FrontEnd(python_front_end, wraps=False),
 }
+HAS_C = find_spec("elftools") is not None and which("cc") is not None and machine() == "x86_64"
+if HAS_C:
+    FRONT_ENDS["native"] = FrontEnd(native_front_end, wraps=True)

@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.oracles.generated import PROGRAMS, generated
-from tests.oracles.interleavings import Program, disagreement
+from tests.oracles.interleavings import Program, disagreement, disagreement_on_last_timeouts
 
 variable = st.integers(0, 1)
 value = st.integers(0, 2)
@@ -167,6 +167,80 @@ def check(program: Program, independent_adds: bool) -> None:
 @given(any_program, st.booleans())
 def test_searches_agree_with_the_oracle(program: Program, independent_adds: bool) -> None:
     check(program, independent_adds)
+
+
+CLOCKS = [
+    instruction("look"),
+    instruction("post", variable),
+    instruction("is late", variable),
+    instruction("sleep", st.sampled_from([0.4, 2])),
+]
+with_clocks = st.one_of(
+    programs(
+        st.one_of(CLOCKS),
+        st.one_of(CLOCKS),
+        instruction("if", st.lists(st.one_of(*MEMORY, *CLOCKS), max_size=2).map(tuple)),
+        anything,
+        st.one_of(CONTAINERS),
+    ),
+    programs(
+        instruction("look"),
+        instruction("post", one_variable),
+        instruction("is late", one_variable),
+        instruction("sleep", st.just(2)),
+        instruction("add", one_variable, amount),
+        instruction("await at least", one_variable, amount),
+        instruction("if", st.just((("store", 0, 1),))),
+        instruction("with", lock, st.just((("look",),))),
+    ),
+)
+
+
+@generated(PROGRAMS // 4)
+@given(with_clocks, st.booleans())
+def test_clocks_show_the_same_in_every_execution_of_a_trace(
+    program: Program, independent_adds: bool
+) -> None:
+    check(program, independent_adds)
+
+
+TIMED = [
+    instruction("event timed wait"),
+    instruction("event set"),
+    instruction("event clear"),
+    instruction("try put", value),
+    instruction("timed get"),
+    instruction("barrier wait", st.sampled_from([None, 1])),
+    instruction("try lock", lock, st.lists(st.one_of(MEMORY), max_size=1).map(tuple)),
+    instruction("condition", st.sampled_from([(("condition timed wait",),), (("notify",),)])),
+]
+with_timeouts = programs(
+    st.one_of(TIMED),
+    st.one_of(TIMED),
+    instruction("if", st.lists(st.one_of(*MEMORY, *TIMED), max_size=2).map(tuple)),
+    anything,
+)
+
+
+@generated(PROGRAMS // 4)
+@given(with_timeouts)
+def test_searches_agree_where_timeouts_come_last(program: Program) -> None:
+    problem = disagreement_on_last_timeouts(program)
+    assume(problem != "")
+    assert problem is None, f"{problem}: {program!r}"
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        # A thread that swallows its cancellation waits again: that is not part of the execution.
+        ((("swallow", (("event wait",),)), ("event timed wait",)), (("load", 0),)),
+        # After a failure nobody waits for timeouts.
+        ((("event timed wait",),), (("assert", 1),)),
+    ],
+)
+def test_counter_examples_where_timeouts_come_last(program: Program) -> None:
+    assert disagreement_on_last_timeouts(program) is None
 
 
 # Programs that once showed a fault, shrunk.

@@ -37,7 +37,9 @@ def explored(
     explore: Callable[[Search], bool],
 ) -> bool:
     """Explore a function whose code is rewritten, in the check that runs: whether all was seen."""
-    session = Session(function, True, max_events, 30, "access", (), True, True, None, None, None)
+    session = Session(
+        function, True, max_events, 30, "access", (), (), True, True, None, "any", "any", None, None
+    )
     check = RUNNING.check
 
     def search(program: PythonProgram) -> bool:

@@ -12,12 +12,14 @@ from threading import BrokenBarrierError
 from typing import Any
 
 import mazurka
+from mazurka.engine.event import Event
+from mazurka.engine.operation import JOIN, SPAWN
 from mazurka.engine.program import REDUNDANT
 from mazurka.engine.program import Program as EngineProgram
 from mazurka.engine.result import EXCEPTION, Result
-from mazurka.engine.search import Explorer, Search
+from mazurka.engine.search import Explorer, Search, explore_in_parts
 from mazurka.engine.task import Task
-from mazurka.explore.naive import NaiveSearch, Trace, trace_of
+from mazurka.explore.naive import NaiveSearch, Trace, ordered, trace_of
 from mazurka.explore.optimal import OptimalDpor
 from mazurka.explore.pop import Pop
 from mazurka.explore.qpor.exploration import Qpor
@@ -42,6 +44,7 @@ from tests.oracles.checks import check_of_objects
 Instruction = tuple[Any, ...]
 Thread = tuple[Instruction, ...]
 Program = tuple[Thread, ...]
+Look = tuple[int, int, float]  # who looks at a clock, after how many steps, and what it shows
 
 EXPLORERS: dict[str, Callable[[Search], Any]] = {
     "naive": NaiveSearch,
@@ -113,6 +116,7 @@ class Shared:
         self.dict: dict[Any, Any] = {0: 0}
         self.set: set[Any] = {0}
         self.inputs: dict[int, Any] = {}
+        self.looks: list[Look] = []  # at clocks
         if re.search("'(list|dict|set) ", text):
             for container in (self.list, self.dict, self.set):
                 RUNNING.check.objects.share(container, "")
@@ -124,7 +128,7 @@ class Shared:
         return self.inputs[number]
 
 
-def as_function(program: Program) -> Callable[[], object]:
+def as_function(program: Program, looks: list[list[Look]] | None = None) -> Callable[[], object]:
     """The function that runs a program: main spawns all threads but the first, which it runs itself
     (every spawn is a step that the oracle interleaves with all others)."""
 
@@ -132,6 +136,8 @@ def as_function(program: Program) -> Callable[[], object]:
 
     def main() -> None:
         shared = Shared(text)
+        if looks is not None:
+            looks[:] = [shared.looks]
         for thread in program[1:]:
             mazurka.spawn(run_thread, shared, thread)
         run_thread(shared, program[0])
@@ -183,6 +189,13 @@ def barrier_wait(shared: Shared, timeout: float | None) -> int:
 def try_get(shared: Shared) -> Any:
     try:
         return shared.queue.get_nowait()
+    except queue.Empty:
+        return 0
+
+
+def timed_get(shared: Shared) -> Any:
+    try:
+        return shared.queue.get(timeout=2)
     except queue.Empty:
         return 0
 
@@ -245,6 +258,7 @@ INSTRUCTIONS: dict[str, Callable[..., Any]] = {
     "get": lambda s: s.queue.get(),
     "try put": try_put,
     "try get": try_get,
+    "timed get": timed_get,
     "qsize": lambda s: s.queue.qsize(),
     "task_done": task_done,
     "queue join": lambda s: s.queue.join(),
@@ -272,7 +286,33 @@ def method(container: Any, name: str, *arguments: Any) -> Any:
     return caught(call_method, getattr(container, name), *arguments)
 
 
+def look(shared: Shared) -> float:
+    """What a clock shows; the thread, how many steps it had made, and that are noted."""
+    runtime = RUNNING.check.runtime
+    thread = runtime.current
+    assert thread is not None
+    time = runtime.look_at_clock(thread)
+    steps = sum(event.thread == thread.id for event in runtime.events[: runtime.position])
+    shared.looks.append((thread.id, steps, time))
+    return time
+
+
+def sleep(seconds: float) -> None:
+    runtime = RUNNING.check.runtime
+    assert runtime.current is not None
+    runtime.let_time_pass(runtime.current, seconds)
+
+
+def is_late(shared: Shared, variable: int) -> bool:
+    """Whether more than a second has passed since the time that a variable has, if it has one."""
+    return look(shared) - (shared.atomics[variable].load() or 0) > 1
+
+
 INSTRUCTIONS |= {
+    "look": look,
+    "sleep": lambda s, n: sleep(n),
+    "post": lambda s, x: s.atomics[x].store(look(s)),
+    "is late": is_late,
     "list read": lambda s, i: caught(load_item, s.list, i),
     "list set": lambda s, i, v: caught(store_item, s.list, i, v),
     "list append": lambda s, v: method(s.list, "append", v),
@@ -309,18 +349,32 @@ def check_equal(value: object, expected: object) -> None:
 class Exploration:
     """What a search met: how often each trace, and with which failures."""
 
-    def __init__(self, name: str, program: Program, independent_adds: bool, most: int) -> None:
+    def __init__(
+        self,
+        name: str,
+        program: Program,
+        independent_adds: bool,
+        most: int,
+        timeouts_last: bool = False,
+    ) -> None:
         self.traces: Counter[Trace] = Counter()
+        self.looks: list[list[Look]] = []  # those of the latest execution
+        self.times: dict[Trace, set[tuple[Look, ...]]] = {}
         self.result = Result(algorithm=name)
-        main = as_function(program)
-        with check_of_objects() as check, rare_collections():
+        main = as_function(program, self.looks)
+        with check_of_objects() as check, rare_collections(check):
             front_end = PythonProgram(check, main, independent_adds)
+            check.runtime.timeouts_last = timeouts_last
             search = Search(front_end, self.result, False, most, None, None, self.observe)
-            self.finished = EXPLORERS[name](search).explore()
+            explorer = EXPLORERS[name]
+            self.finished = explorer(search).explore() and explore_in_parts(search, explorer)
 
     def observe(self, program: EngineProgram) -> None:
         if program.answer.status != REDUNDANT:
-            self.traces[trace_of(program)] += 1
+            trace = trace_of(program)
+            self.traces[trace] += 1
+            self.times.setdefault(trace, set()).add(tuple(sorted(self.looks[0])))
+            check_times(program.events, self.looks[0])
 
     @property
     def failures(self) -> set[tuple[str, ...]]:
@@ -329,6 +383,35 @@ class Exploration:
             (failure.kind, *([] if failure.kind == EXCEPTION else failure.details))
             for failure in self.result.failures
         }
+
+
+def check_times(events: list[Event], looks: list[Look]) -> None:
+    """Time never goes back along happens-before."""
+    past: list[set[tuple[int, int]]] = []  # of each event, with itself: threads and numbers
+    counts: Counter[int] = Counter()
+    for position, event in enumerate(events):
+        counts[event.thread] += 1
+        known = {(event.thread, counts[event.thread])}
+        for earlier, its_past in zip(events, past, strict=False):
+            if (
+                earlier.thread == event.thread
+                or (earlier.location == event.location >= 0 and ordered(event, earlier))
+                or (earlier.kind == SPAWN and earlier.choice == event.thread)
+                or (event.kind == JOIN and earlier.thread == event.choice)
+            ):
+                known |= its_past
+        past.append(known)
+        assert len(past) == position + 1
+    own = {(thread, 0): {(thread, 0)} for thread in range(len(events) + 1)}
+    for event, its_past in zip(events, past, strict=True):
+        if event.kind == SPAWN:
+            own[event.choice, 0] = its_past
+        number = max(number for thread, number in its_past if thread == event.thread)
+        own[event.thread, number] = its_past
+    for thread, steps, time in looks:
+        for other, other_steps, other_time in looks:
+            if thread != other and (thread, steps + 1) in own[other, other_steps]:
+                assert time < other_time, (thread, steps, time, other, other_steps, other_time)
 
 
 def has_adds_and_awaits(program: Program) -> bool:
@@ -363,6 +446,8 @@ def disagreement(program: Program, independent_adds: bool = True, most: int = 50
         if not all(search.finished for search in searches[:2]):
             return ""
     expected = set(oracle.traces)
+    if any(len(times) > 1 for times in oracle.times.values()):
+        return "one trace shows several times"
     for search in searches:
         name = search.result.algorithm
         if not search.finished:
@@ -372,6 +457,8 @@ def disagreement(program: Program, independent_adds: bool = True, most: int = 50
             return f"{name} misses {missed} of {len(expected)} traces"
         if set(search.traces) - expected:
             return f"{name} invents traces"
+        if any(times != oracle.times[trace] for trace, times in search.times.items()):
+            return f"{name} shows other times"
         if search.failures != oracle.failures:
             return f"{name} finds {search.failures}, the oracle {oracle.failures}"
         may_be_redundant = (
@@ -390,4 +477,24 @@ def disagreement(program: Program, independent_adds: bool = True, most: int = 50
                 return f"{name} has other interleavings"
         elif max(search.traces.values()) > 1:
             return f"{name} explores a trace twice"
+    return None
+
+
+def disagreement_on_last_timeouts(program: Program, most: int = 500) -> str | None:
+    """The same where timeouts come last: the naive search lets them come in its own runs, the
+    others begin anew after each."""
+    oracle = Exploration("naive", program, True, most, True)
+    if not oracle.finished:
+        return ""
+    for name in ("source", "trust", "optimal", "pop", "qpor 2", "qpor optimal"):
+        search = Exploration(name, program, True, 10 * most, True)
+        if not search.finished:
+            return f"{name} does not end"
+        if set(search.traces) != set(oracle.traces):
+            missed = len(set(oracle.traces) - set(search.traces))
+            return f"{name} finds {len(search.traces)} traces, and misses {missed}"
+        if any(times != oracle.times[trace] for trace, times in search.times.items()):
+            return f"{name} shows other times"
+        if search.failures != oracle.failures:
+            return f"{name} finds {search.failures}, the oracle {oracle.failures}"
     return None

@@ -9,13 +9,12 @@ import random
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from string import Template
-from types import FunctionType, ModuleType
+from types import ModuleType
 from typing import Any
-from unittest.mock import patch
 
 from mazurka.engine.program import REDUNDANT
 from mazurka.engine.program import Program as EngineProgram
@@ -24,7 +23,6 @@ from mazurka.engine.search import Search
 from mazurka.explore.naive import Trace, trace_of
 from mazurka.python.check import RUNNING
 from mazurka.python.new_check import new_check
-from mazurka.python.rewriting import instrument
 from mazurka.python.rewriting.rewritten_code import OrdinaryCode, ordinary_code
 from tests.oracles.checks import explored
 from tests.oracles.interleavings import EXPLORERS
@@ -246,27 +244,9 @@ def load(source: str, **replaced: object) -> ModuleType:
 
 @contextmanager
 def rewritten(module: ModuleType) -> Iterator[OrdinaryCode]:
-    """While the body runs, a module is made ready to be explored. Its functions are named here, as
-    looking for them in the whole process takes longer than most explorations; there are no
-    dataclasses, and those of other modules are left alone."""
-    found = functions_in(vars(module))
-    with (
-        patch.object(instrument, "functions_and_classes", lambda _: (found, [])),
-        ordinary_code(module.main, ()) as code,
-    ):
+    """While the body runs, a module is made ready to be explored."""
+    with ordinary_code(module.main, ()) as code:
         yield code
-
-
-def functions_in(namespace: Mapping[str, object]) -> list[FunctionType]:
-    functions: list[FunctionType] = []
-    for value in namespace.values():
-        if isinstance(value, FunctionType):
-            functions.append(value)
-        elif isinstance(value, property):
-            functions += functions_in({"get": value.fget, "set": value.fset})
-        elif isinstance(value, type) and value.__module__ == MODULE:
-            functions += functions_in(vars(value))
-    return functions
 
 
 class Exploration:

@@ -7,8 +7,10 @@ import json
 import threading
 from collections import ChainMap
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from enum import IntEnum
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -168,3 +170,47 @@ def test_arrays_are_seen() -> None:
     result = explore(program)
     assert set(result.outcomes) == {1, 2}
     assert not result.warnings
+
+
+def test_exceptions_that_go_through_a_context_manager_are_seen() -> None:
+    @contextmanager
+    def manager() -> Iterator[None]:
+        yield
+
+    def program() -> None:
+        def work() -> None:
+            with suppress(KeyError), manager():
+                raise KeyError
+
+        beside(work, work)
+
+    result = explore(program)
+    assert (result.verdict, result.warnings) == ("verified", [])
+
+
+T = TypeVar("T")
+Made: Any = Callable[[], T]
+
+
+def test_types_are_no_reason_for_doubt() -> None:
+    def program() -> None:
+        beside(lambda: Made[int], lambda: Made[str])
+
+    assert explore(program).verdict == "verified"
+
+
+class Level(IntEnum):
+    LOW = 1
+    HIGH = 2
+
+
+def test_texts_and_comparisons_of_enums_are_no_reason_for_doubt() -> None:
+    def program() -> None:
+        def work() -> None:
+            assert f"{Level.LOW!r} {Level.HIGH}" == "<Level.LOW: 1> 2"
+            assert Level.LOW < Level.HIGH
+            assert len([1, 2]) != Level.LOW
+
+        beside(work, work)
+
+    assert explore(program).verdict == "verified"

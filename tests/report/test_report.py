@@ -78,6 +78,12 @@ def test_summary_of_an_incomplete_search() -> None:
     )
 
 
+def test_what_was_not_seen_is_not_cut_short() -> None:
+    result = Result(doubt="not everything was seen")
+    result.conclude(True)
+    assert summary(result).startswith("INCOMPLETE: not everything was seen; ")
+
+
 def test_summary_of_a_search_in_vain() -> None:
     result = Result("verified", "optimal", blocked=2)
     assert "but none runs to its end" in summary(result)

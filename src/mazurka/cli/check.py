@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import json
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,9 @@ from mazurka.report.progress import Progress
 
 @click.command(epilog=EXIT_CODES_HELP)
 @click.argument("target")
+@click.argument("flags", nargs=-1, type=click.UNPROCESSED)
 @search_options
+@click.option("--args", default="", metavar="TEXT", help="What the main of a C program gets.")
 @click.option("--outcomes", is_flag=True, help="Show what the program returned, and how often.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, and nothing else.")
 @click.option(
@@ -32,13 +35,22 @@ from mazurka.report.progress import Progress
     metavar="FILE",
     help="Write the schedule of the first failure to a file, for 'mazurka replay'.",
 )
-def check(target: str, outcomes: bool, as_json: bool, save: Path | None, **options: Any) -> None:
+def check(
+    target: str,
+    flags: tuple[str, ...],
+    args: str,
+    outcomes: bool,
+    as_json: bool,
+    save: Path | None,
+    **options: Any,
+) -> None:
     """Check a function: run it once for every behaviour that differs.
 
     TARGET is path/to/file.py::function, path/to/file.py::Class::method or
     package.module:function; the function takes no arguments. Options of its @mazurka.check count
     unless they are given here, and those of [tool.mazurka] in pyproject.toml unless either says
-    otherwise.
+    otherwise. Or TARGET is path/to/file.c, a C program; FLAGS, after two dashes, are for its
+    compiler, as in: mazurka check queue.c -- -DN=3
     """
     given = typed(options)
     with clean_exit():
@@ -46,7 +58,7 @@ def check(target: str, outcomes: bool, as_json: bool, save: Path | None, **optio
             require_writable(save)
         # What the program prints must not get into the JSON document.
         output = contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext()
-        with output, loaded(target) as (program, folder):
+        with output, loaded(target, flags, shlex.split(args)) as (program, folder):
             result, interrupted = explored(program, options_for(program, folder, given))
             refuse_called_off(target, result)
         name_program(result, target)

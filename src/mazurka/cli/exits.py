@@ -20,7 +20,7 @@ Exit codes:
   0    verified: every execution was looked at, and none fails; or bounded: the same within a bound
   1    failed: there is an execution that fails
   2    wrong use: there was nothing to check, or it cannot be checked
-  3    incomplete: no failure, but the search was cut short by a limit
+  3    incomplete: no failure, but the search was cut short by a limit, or did not see everything
   70   a bug in Mazurka itself
   130  interrupted by Ctrl-C
 """

@@ -33,7 +33,8 @@ def replay(file: Path, target: str | None) -> None:
         target = target or schedule.program
         if not target:
             raise WrongUse(f"{file} does not say which program it is for: add {TARGET_FORMS}")
-        with loaded(target) as (program, _):
+        of_c = [schedule.options.get(name) or [] for name in ("flags", "args")]
+        with loaded(target, *of_c) as (program, _):
             try:
                 failure = api.replay(program, schedule)
             except api.NoLongerFails as passed:

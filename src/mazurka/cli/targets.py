@@ -7,25 +7,34 @@ import os
 import sys
 import traceback
 import unittest
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any
 
 from mazurka import api
 from mazurka.cli.exits import WrongUse
+from mazurka.native.c_program import c_program, is_c_file
 
 Program = Callable[[], object]
 
-TARGET_FORMS = "path/to/file.py::function or package.module:function"
+TARGET_FORMS = "path/to/file.py::function or package.module:function, or path/to/file.c"
 # What a test runner calls before and after the methods of a class of tests.
 SETUP_METHODS = ("setUp", "setUpClass", "tearDown", "setup_method", "setup_class")
 
 
 @contextlib.contextmanager
-def loaded(target: str) -> Iterator[tuple[Program, Path]]:
-    """The function that a target names, and the folder of its file. What lies beside the file, or
-    in the current directory for a module, can be imported until the end."""
+def loaded(
+    target: str, flags: Sequence[str] = (), args: Sequence[str] = ()
+) -> Iterator[tuple[Program, Path]]:
+    """The program that a target names, and the folder of its file. What lies beside a Python file,
+    or in the current directory for a module, can be imported until the end. `flags` and `args` are
+    for C programs."""
+    if is_c_file(target):
+        yield c_program(target, flags, args), Path(target).parent
+        return
+    if flags or args:
+        raise WrongUse(f"flags for a compiler, and --args, are for C programs: {target} is none")
     file, colons, function = target.partition("::")
     if colons:
         folder = os.path.dirname(os.path.abspath(file))

@@ -50,6 +50,8 @@ QUEUE_PUT: Final = 41
 QUEUE_GET: Final = 42
 BARRIER_ENTER: Final = 43
 BARRIER_CHANGE: Final = 44
+READ_ACQUIRE: Final = 45  # a lock for readers and writers
+WRITE_ACQUIRE: Final = 46
 
 # The same, always enabled: when the guard does not hold, it is a read that gives FAILED.
 FIRST_TRY_UPDATE: Final = 60
@@ -60,6 +62,11 @@ QUEUE_TRY_GET: Final = 63
 QUEUE_TASK_DONE: Final = 64
 QUEUE_SHUTDOWN: Final = 65
 BARRIER_TIME_OUT: Final = 66
+FUTURE_CHANGE: Final = 67
+POOL_CHANGE: Final = 68
+READ_TRY_ACQUIRE: Final = 69
+WRITE_TRY_ACQUIRE: Final = 70
+TAKE_WAITER: Final = 71  # from a condition's set of waiting threads
 
 # Operations on a container, which has parts: its items, by key or index, and its structure, that is
 # which items there are, and in which order. Always enabled.
@@ -108,6 +115,8 @@ VERBS: Final[dict[int, str]] = {
     QUEUE_GET: "get",
     BARRIER_ENTER: "enter",
     BARRIER_CHANGE: "change",
+    READ_ACQUIRE: "acquire to read",
+    WRITE_ACQUIRE: "acquire to write",
     SEMAPHORE_TRY_ACQUIRE: "try acquire",
     SEMAPHORE_BOUNDED_RELEASE: "release",
     QUEUE_TRY_PUT: "try put",
@@ -115,6 +124,11 @@ VERBS: Final[dict[int, str]] = {
     QUEUE_TASK_DONE: "task_done",
     QUEUE_SHUTDOWN: "shutdown",
     BARRIER_TIME_OUT: "timed wait",
+    FUTURE_CHANGE: "change",
+    POOL_CHANGE: "change",
+    READ_TRY_ACQUIRE: "try acquire to read",
+    WRITE_TRY_ACQUIRE: "try acquire to write",
+    TAKE_WAITER: "take a waiter from",
     ITEM_READ: "read",
     ITEM_SET: "set",
     ITEM_DELETE: "delete",

@@ -79,6 +79,10 @@ class Request:
     def __init__(self, events: list[Event]) -> None:
         self.events = events  # these are repeated, and those that are new are added to them
         self.path: list[Event] = NO_EVENTS  # the steps that come next
+        # If the search begins later than the program: the steps before, of which it knows nothing,
+        # and the first ones of `events` then, which no run makes: spawns of the threads there are.
+        self.prefix: list[Event] = NO_EVENTS
+        self.roots: list[Event] = NO_EVENTS
         self.sleep: list[Event] = (
             NO_EVENTS  # those in the sleep set, before the first step of these
         )
@@ -94,6 +98,7 @@ class Request:
 
         # What the search needs to know of every execution, or can take.
         self.all_stand = False  # all threads stand before each step, and events say who could go on
+        self.lets_time_out = False  # where timeouts come last: the run goes on with one by itself
         self.takes_conditions = True  # on symbolic values; else a ConditionMet is raised
         self.orders_writes = True  # whether the order of writes that nobody reads counts
 
@@ -108,6 +113,8 @@ class Answer:
         # those of threads that could go on but sleep, or were broken off.
         self.waiting: list[Event] = NO_EVENTS
         self.sleeping: list[Event] = NO_EVENTS
+        # The threads of which one is to time out, as nobody can go on; the execution is not over.
+        self.timing_out = NO_POLLS
         self.polled = NO_POLLS  # the locations that threads look at which wait in loops
         self.doubt = ""  # why something may be missed where the execution was left out
         self.bound = ""  # the bound that has cut it short, if one has
@@ -120,7 +127,7 @@ class Program:
 
     def __init__(self, values: Values) -> None:
         self.values = values
-        self.events: list[Event] = []  # of the latest run: the list of its request
+        self.events: list[Event] = []  # of the latest run, from the start of the program on
         self.answer = Answer()  # and how it ended
 
     def run(self, request: Request) -> Answer:

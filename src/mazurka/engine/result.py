@@ -150,11 +150,15 @@ class Result:
     failures: list[Failure] = field(default_factory=list)
     outcomes: Counter[Any] = field(default_factory=Counter)
     seconds: float = 0.0
+    preparation: float = 0.0  # seconds before the search began: code was rewritten, names given
     memory_mb: float | None = None  # the most that the process has had, if the system says
     reason: str = ""  # why the search is incomplete
     doubt: str = ""  # why it may have missed something even if it ran to its end
     bound: str = ""  # what bounded it, if executions were cut short by that
     warnings: list[str] = field(default_factory=list)  # what was not seen
+    threads: int | None = None  # how many there were in all executions together, if that is known
+    opaque: list[str] = field(default_factory=list)  # what the user has said to be harmless
+    assuming: list[str] = field(default_factory=list)  # options that leave executions out
 
     @property
     def executions(self) -> int:
@@ -175,15 +179,19 @@ class Result:
         """What two searches found that explored different tasks of a program. The verdict is still
         to be concluded: whether anything is left is not theirs to say."""
         total = Result("incomplete", self.algorithm, self.equivalence)
-        for name in ("complete", "blocked", "redundant", "cut", "beyond", "seconds"):
+        times = ("seconds", "preparation")
+        for name in ("complete", "blocked", "redundant", "cut", "beyond", *times):
             setattr(total, name, getattr(self, name) + getattr(other, name))
         for name in ("reason", "doubt", "bound"):
             setattr(total, name, getattr(self, name) or getattr(other, name))
+        total.threads = max((each.threads or 0 for each in (self, other)), default=0) or None
         peaks = [result.memory_mb for result in (self, other) if result.memory_mb is not None]
         total.memory_mb = max(peaks, default=None)
         total.failures = [*self.failures, *other.failures]
         total.outcomes = self.outcomes + other.outcomes
         total.warnings = list(dict.fromkeys([*self.warnings, *other.warnings]))
+        total.opaque = list(dict.fromkeys([*self.opaque, *other.opaque]))
+        total.assuming = list(dict.fromkeys([*self.assuming, *other.assuming]))
         if total.failures:
             total.verdict = "failed"
         return total

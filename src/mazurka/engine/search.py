@@ -5,7 +5,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from mazurka.engine.event import Event
+from mazurka.engine.event import NO_EVENTS, Event
+from mazurka.engine.operation import NONE, SPAWN, UNKNOWN
 from mazurka.engine.program import BLOCKED, COMPLETE, CUT, Answer, Program, Request, Watcher
 from mazurka.engine.result import NONDETERMINISM, STUCK, Failure, Result
 from mazurka.engine.task import CannotSplit, Task
@@ -36,6 +37,7 @@ class Search:
         self.stop_on_failure = stop_on_failure
         self.max_executions = -1 if max_executions is None else max_executions
         self.time_limit = -1.0 if time_limit is None else time_limit
+        self.late = 0.0  # so many seconds of that were over when the search began
         self.progress = progress
         self.observe = observe
         self.started = time.monotonic()
@@ -50,6 +52,10 @@ class Search:
         self.strict_bound = False  # whether failures that take more do not count
         self.reads_from = False  # whether the order of writes does not count
         self.races: set[str] = set()  # the data races that were met
+        # Where timeouts come last, a search ends where nobody can go on. What comes after a timeout
+        # there is a search of its own: those that are still to be made,
+        self.later: list[Timeout] = []
+        self.prefix: list[Event] = NO_EVENTS  # and the steps before the one that is being made
 
     def begin_anew(self) -> None:
         """Forget what was found, but not how long it took."""
@@ -108,8 +114,13 @@ class Search:
 
     def count(self, answer: Answer) -> bool:
         """Count the latest execution; False when the search must end here."""
-        result = self.result
         self.counted += 1
+        self.until_clock -= 1
+        if answer.timing_out and answer.status == BLOCKED and not answer.failed:
+            events = self.program.events.copy()
+            self.later += [Timeout(events, thread) for thread in answer.timing_out]
+            return self.until_clock > 0 or self.look_at_clock()
+        result = self.result
         if answer.doubt:
             result.doubt = answer.doubt
         if answer.bound:
@@ -128,7 +139,6 @@ class Search:
             result.redundant += 1
         if answer.failed and not self.add_failure():
             return False
-        self.until_clock -= 1
         return self.until_clock > 0 or self.look_at_clock()
 
     def add_failure(self) -> bool:
@@ -160,10 +170,45 @@ class Search:
         self.until_clock = max(1, int(rate / 20))  # about 20 times a second
         if self.progress is not None:
             self.progress(self.result)
-        if 0.0 <= self.time_limit <= seconds:
+        if 0.0 <= self.time_limit <= seconds + self.late:
             self.result.reason = f"stopped after time_limit={self.time_limit:g} seconds"
             return False
         return True
+
+
+class Timeout:
+    """A place in an execution where a thread is to time out."""
+
+    def __init__(self, events: list[Event], thread: int) -> None:
+        self.events = events  # those before
+        self.thread = thread
+
+
+def explore_in_parts(search: Search, explorer: Callable[[Search], "Explorer"]) -> bool:
+    """Explore what comes after timeouts, too; False when the search was ended before."""
+    while search.later:
+        begin_after(search, search.later.pop())
+        if not explorer(search).explore():
+            return False
+    return True
+
+
+def begin_after(search: Search, timeout: Timeout) -> None:
+    """Let the search begin after a timeout."""
+    events = timeout.events.copy()
+    length = len(events) + 1
+    request = Request(events)
+    request.path = [Event(timeout.thread, UNKNOWN, -1, NONE, None, None)]
+    search.program.run(request)
+    search.prefix = events[:length]
+
+
+def root_for(thread: int) -> Event:
+    """What stands for the spawn of a thread that is there when a search begins."""
+    root = Event(0, SPAWN, -1, NONE, None, None)
+    root.choice = thread
+    root.enabled = [0]
+    return root
 
 
 class Explorer(Watcher):
@@ -176,6 +221,10 @@ class Explorer(Watcher):
         self.program = search.program
         self.events: list[Event] = []  # E: the current execution
         self.request = Request(self.events)
+        self.request.prefix = search.prefix
+        self.request.roots = [
+            root_for(event.choice) for event in search.prefix if event.kind == SPAWN
+        ]
 
     def explore(self) -> bool:
         """Explore the whole program, or the tasks that were taken up; False when the search was

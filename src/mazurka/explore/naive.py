@@ -18,6 +18,7 @@ class NaiveSearch(Explorer):
     def __init__(self, search: Search) -> None:
         super().__init__(search)
         self.request.all_stand = True
+        self.request.lets_time_out = True
         self.traces: set[Trace] = set()
         self.tasks: list[Task] = []  # those that were taken up, and are not begun
         self.root = 0  # the position from which on steps may be untried

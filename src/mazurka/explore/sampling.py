@@ -31,6 +31,7 @@ class Sampler(Explorer):
         super().__init__(search)
         self.request.policy = PICKED
         self.request.all_stand = True
+        self.request.lets_time_out = True
         self.request.watcher = self
         self.chance = Random(search.seed)
 

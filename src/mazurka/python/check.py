@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:  # the parts import this module: here their types are only named
     from mazurka.python.library.running_loops import EventLoops
     from mazurka.python.library.steering import Models
+    from mazurka.python.library.whole_process import WholeProcess
     from mazurka.python.loops.rounds import LoopSettings
     from mazurka.python.memory.attributes import ChangeableNames, StandardLibrary
     from mazurka.python.memory.calls import Calls
     from mazurka.python.memory.identities import Objects
     from mazurka.python.memory.older_objects import Heap
     from mazurka.python.primitives.locks import RLock
-    from mazurka.python.rewriting.instrument import KeptCode
+    from mazurka.python.rewriting.instrument import Instrumentation, KeptCode
     from mazurka.python.runtime.runtime import Runtime
     from mazurka.python.symbolic.path import PathCondition
 
@@ -41,8 +42,11 @@ class Check:
     changeable: "ChangeableNames"  # attributes and globals
     standard: "StandardLibrary"  # what has models in the standard library
     calls: "Calls"
+    code: "Instrumentation | None"  # if ordinary code is rewritten
     models: "Models"  # of objects that were not made in the running execution
     event_loops: "EventLoops"
+    process: "WholeProcess"  # as it was when the running search began
+    changes_process: bool  # whether executions do
     heap: "Heap"
     blocks_lock: "RLock"  # gives atomic blocks an order, where accesses are no steps
     path: "PathCondition | None"  # if there are symbolic values
@@ -60,6 +64,9 @@ class Running:
         self.made_outside = 0  # so many objects were made outside executions
         # Whoever runs checks (see api.py). The last one counts: a test runner may be under test.
         self.runners: list[Any] = []
+        # Variables that hold clocks, and how many references there were to these (kept_clocks.py).
+        self.kept_clocks: list[Any] = []
+        self.clock_references: list[int] = []
         # What does not let itself be unwound: collecting it would resume its endless clean-up.
         self.abandoned: list[Any] = []
 

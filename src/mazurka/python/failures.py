@@ -19,6 +19,7 @@ from mazurka.engine.result import (
     Step,
 )
 from mazurka.python.check import RUNNING
+from mazurka.python.early_timeouts import EARLY, times_out_early
 from mazurka.python.loops.rounds import Loop, found_circle
 from mazurka.python.primitives.loop_inbox import Inbox
 from mazurka.python.run_in_words import (
@@ -68,29 +69,21 @@ def account_of(program: Program) -> Failure:
         failure = in_a_circle(run)
     else:
         failure = waiting_for_ever(run)
+    length = len(failure.schedule.steps)
+    timeouts = [position for position in runtime.timeouts if position < length]
+    if not runtime.timeouts_last and times_out_early(program.events, timeouts):
+        failure.details.append(EARLY)
+    failure.details.extend(dict.fromkeys(runtime.notes))
     return failure
 
 
 def schedule_of(program: Program, kind: str, message: str, length: int) -> Schedule:
-    check = RUNNING.check
-    objects = check.objects
-    settings = check.loop_settings
-    runtime = check.runtime
-    options: dict[str, object] = {
-        "independent_adds": runtime.independent_adds,
-        "max_events": runtime.max_events,
-        "granularity": "access" if runtime.race_detector is None else "sync",
-        "loop_purity": settings.purity,
-        "awaits": settings.awaits,
-        "unroll": settings.unroll or None,
-        "equivalence": "mazurkiewicz" if runtime.orders_writes else "reads-from",
-    }
-    if settings.clock_readers:
-        options["clocks"] = sorted(settings.clock_readers)
-    if objects.trusted:
-        options["changing"] = sorted(objects.changed)
+    """With what the search had learnt: it decides what the steps are, and their names."""
+    learnt = {word: names for word, names in program.learnt().items() if names}
+    if not RUNNING.check.objects.trusted:
+        learnt.pop("changing", None)
     steps = program.steps_of(program.events[:length])
-    return Schedule(tuple(steps), "", kind, message, options)
+    return Schedule(tuple(steps), "", kind, message, dict(learnt))
 
 
 def new_failure(

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from mazurka.engine.result import MazurkaError
 from mazurka.python.check import RUNNING, Check, Types
 from mazurka.python.library import REPLACEMENTS, STEERED_TYPES, local_namespace, steered
-from mazurka.python.library.clock import SLEEPING
+from mazurka.python.library.clock import OF_CLASSES, SLEEPING
 from mazurka.python.library.random_numbers import DRAWING
 from mazurka.python.library.running_loops import EventLoops
 from mazurka.python.library.steering import Models
@@ -47,10 +47,12 @@ def put_together(settings: LoopSettings) -> Check:
     check.loop_settings = settings
     check.objects = Objects(check.runtime)
     check.types = Types()
+    check.changes_process = False
     check.changeable = ChangeableNames()
     functions = {**SLEEPING, **DRAWING}
     check.standard = StandardLibrary(local_namespace, steered, STEERED_TYPES, functions)
-    check.calls = Calls(REPLACEMENTS)
+    check.calls = Calls(REPLACEMENTS, OF_CLASSES)
+    check.code = None
     check.models = Models()
     check.event_loops = EventLoops(check.runtime)
     check.heap = Heap()

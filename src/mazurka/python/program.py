@@ -1,6 +1,7 @@
 """A Python program as something that a search can steer."""
 
 from collections.abc import Callable
+from typing import Final
 
 from mazurka.engine.event import NO_EVENTS, Event
 from mazurka.engine.operation import (
@@ -23,6 +24,7 @@ from mazurka.engine.result import Failure, MazurkaError, Schedule
 from mazurka.python.check import Check
 from mazurka.python.failures import account_of, account_of_change, race_to_tell
 from mazurka.python.loops.rounds import found_circle, is_stuck, last_round, lets_go
+from mazurka.python.memory.identities import Misjudged
 from mazurka.python.operations import PythonValues
 from mazurka.python.primitives.undivided import are_atomic
 from mazurka.python.runtime.race_detector import Race
@@ -33,6 +35,11 @@ from mazurka.python.source import place
 WAITED = (
     "an atomic block had to wait, and for what comes after its own first steps: whether it can be "
     "undivided is not known; wait before the block"
+)
+
+SPINS = (
+    "a thread goes round in a loop while others wait with timeouts, which with timeouts='last' "
+    "never end: leave it out, or let the thread wait"
 )
 
 ORDER_IS_OPEN = (
@@ -62,7 +69,6 @@ class PythonProgram(Program):
 
     def run(self, request: Request) -> Answer:
         self.request = request
-        self.events = request.events
         if self.setup is not None:
             self.setup()
         try:
@@ -70,6 +76,7 @@ class PythonProgram(Program):
         finally:
             if self.reset is not None:
                 self.reset()
+            self.events = self.runtime.events
         self.answer = self.conclude()
         return self.answer
 
@@ -117,6 +124,8 @@ class PythonProgram(Program):
         if runtime.stopped == INTERRUPTED and not isinstance(runtime.interrupt, Stuck):
             assert runtime.interrupt is not None
             raise runtime.interrupt
+        if self.check.objects.has_news:
+            raise Misjudged
         answer = Answer()
         answer.race = race_in_words(runtime, race_to_tell())
         if runtime.stopped != NOTHING:
@@ -128,6 +137,8 @@ class PythonProgram(Program):
         answer.failed = runtime.first_failed is not None
         if not all_finished(runtime):
             self.look_at_threads(answer)
+        if runtime.has_looked and not runtime.orders_writes:  # time goes by the order of all steps
+            answer.polled = [event.location for event in self.events if event.location >= 0]
         if answer.race is not None or (found_circle() is not None and answer.status != REDUNDANT):
             answer.failed = True
         if runtime.blocks and answer.status != REDUNDANT:
@@ -166,7 +177,14 @@ class PythonProgram(Program):
             assumed = any(lets_go(spinning, thread) for thread in threads)
         answer.waiting = waiting
         answer.sleeping = sleeping
-        if sleeping:
+        if not sleeping:
+            answer.timing_out = [thread.id for thread in runtime.threads_to_time_out()]
+            if keeps_others_waiting(spinning, runtime.live):
+                answer.doubt = SPINS
+                assumed = True
+        if answer.timing_out:
+            answer.status = BLOCKED
+        elif sleeping:
             answer.status = REDUNDANT
             answer.race = None  # another execution has it, too
         elif assumed:
@@ -241,7 +259,8 @@ class PythonProgram(Program):
         }
 
     def excludes(self, events: list[Event], choice: Event) -> bool:
-        return not isinstance(choice.first, int) and self.runtime.excludes(events, choice)
+        decided = [*self.request.prefix, *events] if self.request.prefix else events
+        return not isinstance(choice.first, int) and self.runtime.excludes(decided, choice)
 
     # Names that hold in every process
 
@@ -270,18 +289,38 @@ class PythonProgram(Program):
 
     def learn(self, learnt: dict[str, list[str]]) -> None:
         self.check.loop_settings.clock_readers.update(learnt.get("clocks", ()))
+        self.check.calls.full_caches.update(learnt.get("caches", ()))
         self.check.objects.changed.update(learnt.get("changing", ()))
         self.check.objects.learnt_sites.update(learnt.get("shared", ()))
+        self.check.models.learn(learnt.get("apart", ()))
         self.runtime.copies = self.runtime.copies or "containers" in learnt.get("copied", ())
+
+
+# What a search may have to find out: tasks and schedules carry it.
+LEARNT: Final = (
+    "clocks", "caches", "changing", "shared", "copied", "apart", "attributes", "modules", "globals",
+)  # fmt: skip
 
 
 def learnt_in(check: Check) -> dict[str, list[str]]:
     return {
         "clocks": sorted(check.loop_settings.clock_readers),
+        "caches": sorted(check.calls.full_caches),
         "changing": sorted(check.objects.changed),
         "shared": sorted(check.objects.learnt_sites),
         "copied": ["containers"] if check.runtime.copies else [],
+        "apart": check.models.learnt(),
+        "attributes": sorted(check.changeable.learnt),
+        "modules": sorted(check.objects.named_modules()),
+        "globals": sorted(check.code.stored_elsewhere) if check.code is not None else [],
     }
+
+
+def keeps_others_waiting(spinning: list[Thread], threads: list[Thread]) -> bool:
+    """Whether a thread that was cut in a loop would keep the timeouts of others from coming."""
+    return any(thread.gave_up for thread in spinning) and any(
+        thread.timeout is not None and not thread.finished for thread in threads
+    )
 
 
 def all_finished(runtime: Runtime) -> bool:

@@ -11,6 +11,8 @@ from mazurka.engine.result import MazurkaError
 from mazurka.engine.task import Outdated
 from mazurka.python.check import Check
 from mazurka.python.library import steered_standard_library
+from mazurka.python.library.finalizers import late_words_noted
+from mazurka.python.library.kept_clocks import virtual_clocks_everywhere
 from mazurka.python.loops.rounds import LoopSettings
 from mazurka.python.memory.identities import Misjudged
 from mazurka.python.new_check import new_check
@@ -33,12 +35,16 @@ class Session:
     step_limit: float
     granularity: str
     instrument: Sequence[str] | None
+    opaque: Sequence[str]
     loop_purity: bool
     awaits: bool
     unroll: int | None
+    timeouts: str
+    asyncio_order: str
     setup: Callable[[], object] | None
     reset: Callable[[], object] | None
     warnings: list[str] = field(default_factory=list)  # what was not seen
+    threads: list[int] = field(default_factory=list)  # how many each search has met
 
     def run(
         self,
@@ -48,14 +54,16 @@ class Session:
     ) -> T:
         """Run a search of the program, again if something turns out to be another thing than it was
         taken for; or say that, if the search is not to begin anew."""
-        with new_check(LoopSettings(self.loop_purity, self.awaits, self.unroll)) as check:
+        settings = LoopSettings(self.loop_purity, self.awaits, self.unroll)
+        with new_check(settings) as check, virtual_clocks_everywhere(), late_words_noted():
 
             def attempt() -> T:
                 return self.attempt(check, search, learnt)
 
             if self.instrument is None:
-                return attempt()
-            with ordinary_code(self.function, self.instrument) as code:
+                return run_until_apart(attempt, check, None if begins_anew else learnt)
+            with ordinary_code(self.function, self.instrument, self.opaque) as code:
+                code.learn(learnt)
                 found = run_until_judged(attempt, code, check, None if begins_anew else learnt)
                 self.warnings.extend(code.warnings())
                 return found
@@ -74,10 +82,24 @@ class Session:
             program.setup = self.setup
             program.reset = self.reset
             program.learn(learnt)
-            with guarded(self.step_limit), steered_standard_library(), rare_collections():
+            check.runtime.timeouts_last = self.timeouts == "last"
+            check.event_loops.are_fifo = self.asyncio_order == "fifo"
+            with guarded(self.step_limit), steered_standard_library(), rare_collections(check):
                 return search(program)
         finally:
+            self.threads.append(len(check.runtime.names.threads))
             check.runtime.close()
+
+
+def run_until_apart(
+    attempt: Callable[[], T], check: Check, known: dict[str, list[str]] | None
+) -> T:
+    """Search anew when workers or parts of queues turn out to be told apart (see below)."""
+    while True:
+        try:
+            return attempt()
+        except Misjudged:
+            refuse_news(check, known)
 
 
 def run_until_judged(
@@ -88,23 +110,30 @@ def run_until_judged(
 ) -> T:
     """Search anew whenever an object turns out to be another thing than it was taken for, or code
     is imported. What is learnt stays known, so this ends; most searches need no second time.
-
-    A search that others have begun must not find out more than was known to them.
     """
+    modules = len(sys.modules)
     for _ in range(MOST_SEARCHES):
-        modules = len(sys.modules)
+        code.begin()
+        found: list[T] = []
         try:
-            found = attempt()
+            found.append(attempt())
         except Misjudged:
-            if known is not None and has_more(learnt_in(check), known):
-                raise Outdated(learnt_in(check)) from None
-        else:
-            if len(sys.modules) == modules or not code.look():
-                return found
+            refuse_news(check, known)
+        gc.collect()  # while finalizers are rewritten
+        is_new = len(sys.modules) > modules and code.look()
+        modules = len(sys.modules)
+        if found and not is_new:
+            return found[0]
     raise MazurkaError(
         f"the program was begun anew {MOST_SEARCHES} times, and still something in it is not what "
         "it was: look for objects that it keeps from one execution to the next"
     )
+
+
+def refuse_news(check: Check, known: dict[str, list[str]] | None) -> None:
+    """Whoever takes part in a search that others have begun must not know more than they did."""
+    if known is not None and has_more(learnt_in(check), known):
+        raise Outdated(learnt_in(check)) from None
 
 
 def has_more(learnt: dict[str, list[str]], known: dict[str, list[str]]) -> bool:
@@ -112,12 +141,18 @@ def has_more(learnt: dict[str, list[str]], known: dict[str, list[str]]) -> bool:
 
 
 @contextmanager
-def rare_collections() -> Iterator[None]:
+def rare_collections(check: Check) -> Iterator[None]:
     """Let the garbage collector run less often: a search keeps nearly all that it makes, and Python
-    would look through it again and again."""
+    would look through it again and again. It calls no finalizers that are rewritten."""
+
+    def note(phase: str, _: object) -> None:
+        check.runtime.is_collecting = phase == "start"
+
     thresholds = gc.get_threshold()
     gc.set_threshold(100_000, 50, 100)
+    gc.callbacks.append(note)
     try:
         yield
     finally:
+        gc.callbacks.remove(note)
         gc.set_threshold(*thresholds)

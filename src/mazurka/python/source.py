@@ -20,6 +20,7 @@ PLUMBING: Final = (
     os.path.dirname(futures.__file__),
     os.path.join(os.path.dirname(threading.__file__), "asyncio") + os.sep,
 )
+NOT_USERS: Final = (PACKAGE, os.path.dirname(os.__file__), "<frozen ")
 COMPILED: Final = not __file__.endswith(".py")
 
 innermost_frame: Final = sys._getframe
@@ -71,6 +72,20 @@ def users_frame(frame: FrameType | None) -> FrameType | None:
     while frame is not None and frame.f_code.co_filename.startswith(PLUMBING):
         frame = frame.f_back
     return frame
+
+
+def place_of_user() -> str:
+    """Where the user's own code is now, for a message: not in the standard library."""
+    frame = here()
+    while frame is not None and frame.f_code.co_filename.startswith(NOT_USERS):
+        frame = frame.f_back
+    return "" if frame is None else f" at {frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def place_of_line() -> str:
+    """The user's line that runs now, by a name that holds in every process and on every machine."""
+    frame = here()
+    return "" if frame is None else f"{frame.f_globals.get('__name__')}:{frame.f_lineno}"
 
 
 def place(code: object, instruction: int) -> tuple[str, int]:

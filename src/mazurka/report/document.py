@@ -27,7 +27,11 @@ def result_document(program: str, result: Result) -> dict[str, Any]:
         "known": result.known,
         "seconds": round(result.seconds, 6),
         "memory_mb": None if result.memory_mb is None else round(result.memory_mb, 1),
+        "preparation": round(result.preparation, 6),
         "warnings": result.warnings,
+        "threads": result.threads,
+        "opaque": result.opaque,
+        "assuming": result.assuming,
         "failures": [failure_document(failure) for failure in result.failures],
         "outcomes": [{"outcome": text, "count": count} for text, count in sorted_outcomes(result)],
     }

@@ -32,6 +32,7 @@ LAST_STEPS_OF_A_LOOP = 10
 
 MOST_WAYS = 10
 MOST_WARNINGS = 10
+WORTH_TELLING = 0.5  # seconds of preparation
 LINE_WIDTH = 100
 WIDEST_ACTION = 48
 WIDEST_SOURCE = 60
@@ -80,11 +81,14 @@ def result_parts(result: Result) -> list[Failure | str]:
 
 def warnings_text(warnings: list[str]) -> str:
     """What was not seen, and so might have been missed."""
-    lines = ["Warning: not everything was seen."]
+    lines = ["Not everything was seen, and so a failure may have been missed:"]
     for warning in warnings[:MOST_WARNINGS]:
         lines += textwrap.wrap(warning, LINE_WIDTH, initial_indent="  ", subsequent_indent="    ")
     if len(warnings) > MOST_WARNINGS:
         lines.append(f"  ({len(warnings) - MOST_WARNINGS} more not shown.)")
+    lines.append(
+        "If you know that it does no harm, name its package: --opaque PACKAGE, or opaque=[...]."
+    )
     return "\n".join(lines)
 
 
@@ -93,18 +97,28 @@ def summary(result: Result) -> str:
     headline = VERDICTS[result.verdict]
     if result.verdict == "bounded":
         headline += f" ({result.bound})"
-    if result.verdict == "incomplete" and result.reason:
+    if result.verdict == "incomplete" and result.doubt and result.reason == result.doubt:
+        headline = f"INCOMPLETE: {result.reason}"
+    elif result.verdict == "incomplete" and result.reason:
         headline += f" ({result.reason})"
     if result.verdict == "failed" and result.reason.startswith("stopped after"):
         headline += f", and there may be more ({result.reason})"
     if result.verdict == "verified" and not result.complete:
         headline += ", but none runs to its end: look at the assumptions"
+    if result.verdict == "verified" and result.threads == 1 and result.executions == 1:
+        headline += ", but only one thread ever ran"
     how = result.algorithm
     if result.equivalence != "mazurkiewicz":
         how += f", {result.equivalence}"
     cost = f"{result.seconds:.2f} s"
+    if result.preparation > WORTH_TELLING:
+        cost += f", after {result.preparation:.1f} s of preparation"
     if result.unfolding is not None and result.memory_mb is not None:  # a search that may take much
         cost += f", {result.memory_mb:.0f} MB"
+    if result.assuming:
+        how += f"; assuming {', '.join(result.assuming)}"
+    if result.opaque:
+        how += f"; not looked at: {', '.join(result.opaque)}"
     return f"{headline}; {counts(result)} in {cost} ({how})"
 
 

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent import futures
 from itertools import permutations
+from random import randrange, shuffle
 from typing import Any
 
 import pytest
@@ -987,6 +988,15 @@ def test_chance() -> None:
         random.seed(5)
         assert random.random() == random.Random(5).random()
         return repr([*drawn, uuid.uuid4(), os.urandom(4), secrets.token_hex(4)])
+
+    state = random.getstate()
+    assert len(outcomes(program)) == 1
+    assert random.getstate() == state
+
+
+def test_chance_by_a_name_that_was_imported() -> None:
+    def program() -> object:
+        return (randrange(1000), shuffle([]), random.random())
 
     state = random.getstate()
     assert len(outcomes(program)) == 1

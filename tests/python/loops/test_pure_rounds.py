@@ -10,9 +10,10 @@ import pytest
 
 import mazurka
 from benchmarks.registry import parse
-from mazurka.engine.program import COMPLETE, Answer
+from mazurka.engine.program import COMPLETE, Answer, Request
 from mazurka.engine.search import Search
 from mazurka.python.loops import rounds as loops
+from mazurka.python.program import PythonProgram
 
 
 @pytest.mark.skipif(mazurka.COMPILED, reason="compiled code cannot be patched")
@@ -37,15 +38,25 @@ def test_complete_executions_are_those_without_pure_rounds(
     without: list[int] = []
     monkeypatch.setattr(loops, "cut", lambda thread, loop: pure_rounds.append(loop))
     monkeypatch.setattr(loops, "look_for_circle", lambda thread, loop: None)
-    count = Search.count
+    count, repeats_itself = Search.count, Search.repeats_itself
+    plain_run = PythonProgram.run
+
+    def run(program: PythonProgram, request: Request) -> Answer:
+        pure_rounds.clear()
+        return plain_run(program, request)
+
+    def begin(search: Search) -> bool:
+        without.clear()  # the search before may have been given up
+        return repeats_itself(search)
 
     def count_pure_rounds(search: Search, answer: Answer) -> bool:
         if answer.status == COMPLETE and not pure_rounds:
             without.append(len(search.program.events))
-        pure_rounds.clear()
         return count(search, answer)
 
     monkeypatch.setattr(Search, "count", count_pure_rounds)
+    monkeypatch.setattr(Search, "repeats_itself", begin)
+    monkeypatch.setattr(PythonProgram, "run", run)
     settings: dict[str, Any] = {"awaits": False, "independent_adds": False, "unroll": unroll}
     explore = mazurka.explore
     explore(parse(program).program(), instrument=(), stop_on_failure=False, **settings)

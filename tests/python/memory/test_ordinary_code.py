@@ -306,7 +306,9 @@ def test_threads_take_from_a_generator() -> None:
         assert taken == [0, 1]
         return set()
 
-    assert mazurka.explore(program).verdict == "verified"
+    result = mazurka.explore(program)
+    assert (result.verdict, result.reason) == ("incomplete", "not everything was seen")
+    assert not result.failures
 
 
 # functools.lru_cache and functools.cached_property
@@ -586,7 +588,7 @@ def test_classes_of_libraries_are_used_in_any_order(make: Callable[[], Any]) -> 
 
     result = mazurka.explore(program)
     assert set(result.outcomes) == {True, False}
-    assert any("does to table is not seen" in warning for warning in unseen(result))
+    assert not unseen(result)
 
 
 # Iterators and getters

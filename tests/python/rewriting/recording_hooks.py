@@ -171,7 +171,7 @@ PLAIN: dict[str, Callable[..., Any]] = {
     "same_constants": operator.eq,  # these are part of conditions, which nobody asks for here
     "would_raise": contains,
     "attributes_of": vars,
-    "note_change": called,
+    "runs_text": called,
     "evaluates": same,
     "can_sleep": same,
     "drawing": drawing,

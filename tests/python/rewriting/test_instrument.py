@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 
 import mazurka.api
-from mazurka.python.rewriting.instrument import instrumented, is_project_file
+from mazurka.python.rewriting.instrument import Instrumentation, instrumented
+from mazurka.python.rewriting.whose_code import is_seen
 from tests.python.rewriting.recording_hooks import PLAIN, recording
 
 
@@ -34,6 +35,11 @@ def module(folder: Path, name: str, source: str) -> Any:
     (folder / f"{name}.py").write_text(textwrap.dedent(source))
     importlib.invalidate_caches()
     return importlib.import_module(name)
+
+
+def calls_hooks(swapped: Instrumentation, function: Any) -> bool:
+    code = id(function.__code__)
+    return code in swapped.originals
 
 
 SOURCE = """
@@ -75,10 +81,10 @@ def test_every_function_calls_hooks(folder: Path) -> None:
             assert read(box) == expected
             assert calls.count("load_attribute n") == 1, calls
         assert [entry for entry in swapped.skipped if "every.py" in entry[0]] == []
-        assert m.read.__wrapped__.__code__ in swapped.codes
+        assert calls_hooks(swapped, m.read.__wrapped__)
     calls.clear()
     assert m.read(box) == 3 and m.second(box) == 103 and calls == []
-    assert m.read.__wrapped__.__code__ not in swapped.codes
+    assert not calls_hooks(swapped, m.read.__wrapped__)
 
 
 def test_lambdas_in_one_line_without_columns(folder: Path) -> None:
@@ -88,8 +94,8 @@ def test_lambdas_in_one_line_without_columns(folder: Path) -> None:
         from tests.python.rewriting.recording_hooks import PLAIN
         pair = lambda box: box.real, lambda box: box.imag
         with instrumented(PLAIN) as swapped:
-            assert [f.__code__ in swapped.codes for f in pair] == [True, True], swapped.skipped
             assert [f(2 + 3j) for f in pair] == [2, 3]
+            assert all(id(f.__code__) in swapped.originals for f in pair), swapped.skipped
     """
     (folder / "script.py").write_text(textwrap.dedent(script))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(["src", "."])}
@@ -103,8 +109,7 @@ def test_functions_made_meanwhile_are_put_back(folder: Path) -> None:
     calls: list[str] = []
     with instrumented(recording(calls)) as swapped:
         get = m.make(ValueError)
-        assert get.__code__ in swapped.codes
-    assert get.__code__ not in swapped.codes
+        assert calls_hooks(swapped, get)
     assert get.__code__ in original.co_consts
     assert m.make.__code__ is original
 
@@ -134,14 +139,16 @@ def test_modules_that_are_imported_later(folder: Path) -> None:
         calls.clear()
         writer.write(1)
         assert calls == []
-        swapped.again()
+        assert swapped.look() and not swapped.look()
         writer.write(2)
         assert calls == ["store_attribute ceiling_of_reader", "load_attribute real"]
         calls.clear()
         # Now that somebody stores to it, the global is shared.
+        assert swapped.note_stored(vars(reader), "ceiling_of_reader")
+        assert not swapped.note_stored(vars(reader), "ceiling_of_reader")
+        swapped.rewrite_anew()
         assert reader.read() == 2
         assert calls == ["load_global ceiling_of_reader"]
-        assert "ceiling_of_reader" in swapped.stored
     calls.clear()
     assert reader.read() == 2 and writer.write(3) == 3 and calls == []
 
@@ -171,14 +178,15 @@ def test_what_cannot_be_rewritten_is_told(folder: Path) -> None:
     (folder / "gone.py").unlink()
     linecache.clearcache()
     with instrumented(PLAIN) as swapped:
+        for function in (changed.f, changed.g, gone.f, nested.f):
+            swapped.make_ready(function)
         assert reasons(swapped.skipped, "changed.py") == [
             "its source has changed since it was imported"
         ]
         assert reasons(swapped.skipped, "gone.py") == ["its source is not available"]
         assert reasons(swapped.skipped, "nested.py") == ["its source is nested too deeply"]
-        codes = [function.__code__ for function in (changed.f, gone.f, nested.f)]
-        assert swapped.codes.isdisjoint(codes)
-        assert changed.g.__code__ in swapped.codes
+        assert not any(calls_hooks(swapped, each) for each in (changed.f, gone.f, nested.f))
+        assert calls_hooks(swapped, changed.g)
 
 
 def notebook_cell(number: int, source: str, shown: str) -> Any:
@@ -203,21 +211,24 @@ def test_cells_of_a_notebook() -> None:
 def test_the_project_and_other_packages() -> None:
     import json
 
-    assert is_project_file(__file__)
-    assert not is_project_file(json.__file__)
-    assert not is_project_file(pytest.__file__)
-    assert not is_project_file(str(mazurka.api.__file__))
-    assert not is_project_file("<string>")
+    assert is_seen(__file__)
+    assert is_seen(json.__file__)
+    assert is_seen(os.environ.__class__.__getitem__.__code__.co_filename)  # a frozen module
+    assert not is_seen(queue.__file__)
+    assert not is_seen(pytest.__file__)
+    assert not is_seen(str(mazurka.api.__file__))
+    assert not is_seen("<string>")
     get = queue.Queue.get
     assert isinstance(get, FunctionType)
     original = get.__code__
     with instrumented(PLAIN) as swapped:
         assert get.__code__ is original
     with instrumented(PLAIN, ["queue"]) as swapped:
-        assert get.__code__ in swapped.codes
+        swapped.make_ready(get)
         things: queue.Queue[int] = queue.Queue()
         things.put(1)
         assert things.get() == 1
+        assert calls_hooks(swapped, get)
     assert get.__code__ is original
 
 
@@ -236,6 +247,7 @@ def test_a_file_that_cannot_be_rewritten_keeps_nothing_of_the_checks(folder: Pat
     m = module(folder, "nested", NESTED)
     for _ in range(2):
         with instrumented(PLAIN) as swapped:
+            swapped.make_ready(m.f)
             assert any("nested.py" in entry[0] for entry in swapped.skipped)
         left = weakref.ref(swapped)
         del swapped

@@ -18,7 +18,6 @@ from mazurka.python.rewriting.rewrite import (
     parsed,
     rewritten,
     stored_names,
-    uses_dynamic_attributes,
 )
 from tests.python.rewriting.recording_hooks import PLAIN, recording
 
@@ -1018,21 +1017,6 @@ def test_stored_names() -> None:
     """
     tree = ast.parse(textwrap.dedent(source))
     assert stored_names(tree) == {"x", "_A__private", "total", "y", "z", "w", "limit"}
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "setattr(a, b, c)",
-        "vars(a)",
-        "a.__dict__",
-        "f = delattr",
-        "match a:\n  case object(__dict__=b): pass",
-    ],
-)
-def test_dynamic_attributes(code: str) -> None:
-    assert uses_dynamic_attributes(ast.parse(code))
-    assert not uses_dynamic_attributes(ast.parse("a.b = getattr(a, 'c')"))
 
 
 def test_assertions_keep_what_pytest_tells_of_them() -> None:

@@ -172,7 +172,7 @@ class Trust(Explorer):
         latest = max(graph.added, default=-1)
         for claim in graph.claims:
             claim.operation = met_again(claim.operation, events, answer.waiting)
-        if graph.revisited is not None:
+        if graph.revisited is not None and len(events) >= len(path):  # else it broke off
             revisited = met_again(graph.revisited, events, answer.waiting)
             add_revisited(graph, len(path), revisited)
         while len(graph.added) < len(events):

@@ -19,11 +19,17 @@ from mazurka.python.library import (
     clock,
     counters,
     executors,
+    finalizers,
+    futures,
     locks,
+    logging_handlers,
     loop_policy,
+    processes,
     queues,
     random_numbers,
+    signals,
     thread_locals,
+    thread_pools,
     threads,
 )
 from mazurka.python.library.running_loops import no_running_loop
@@ -37,6 +43,8 @@ from mazurka.python.library.steering import (
     real_model,
 )
 from mazurka.python.library.thread_locals import local_namespace as local_namespace
+from mazurka.python.library.whole_process import WholeProcess
+from mazurka.python.memory.identities import Misjudged
 from mazurka.python.memory.older_objects import older_objects_set_apart, set_apart
 from mazurka.python.runtime.standard_thread import in_execution
 from mazurka.python.runtime.thread import do_nothing
@@ -46,10 +54,15 @@ PATCHES: list[Patch] = [
     *queues.PATCHES,
     *threads.PATCHES,
     *thread_locals.PATCHES,
+    *futures.PATCHES,
     *executors.PATCHES,
     *clock.PATCHES,
     *random_numbers.PATCHES,
     *loop_policy.PATCHES,
+    *logging_handlers.PATCHES,
+    *signals.PATCHES,
+    *finalizers.PATCHES,
+    *processes.PATCHES,
 ]
 
 # The functions and types that modules may have imported by name, and the functions of bound methods
@@ -96,24 +109,56 @@ def steered_standard_library() -> Iterator[None]:
     logger = logging.getLogger("concurrent.futures")
     logger.addFilter(silent)
     hook = threading.excepthook
+    if check.models.log is None:
+        check.models.log = logging_handlers.Captured()
+
+    process = check.process = WholeProcess()
 
     def begin() -> None:
+        if check.changes_process:
+            process.put_back()
         check.event_loops.let_go()
         check.models.fresh.clear()
+        if check.models.signals:
+            signals.put_back_signals()
+        if check.models.finalizers:
+            finalizers.note_finalizers()
+        check.models.log.put_back()
         threading.excepthook = hook
 
     runtime.explorer = get_ident()
     runtime.crowded = len(sys._current_frames()) > OUR_THREADS
     runtime.at_begin = begin
     try:
-        patches = [*PATCHES, *import_patches(), *loop_policy.policy_patches()]
+        patches = [
+            *PATCHES,
+            *thread_pools.pool_patches(),
+            *import_patches(),
+            *loop_policy.policy_patches(),
+        ]
         with older_objects_set_apart(), patched(patches), no_running_loop():
             yield
+        if not process.is_as_it_was() and not check.changes_process and check.code is not None:
+            raise Misjudged
     finally:
+        check.changes_process = check.changes_process or not process.is_as_it_was()
+        process.put_back()
         runtime.at_begin = do_nothing
+        signals.put_back_signals()
+        finalizers.note_finalizers()
         threading.excepthook = hook
         logger.removeFilter(silent)
         check.models.close()
+
+
+def take_in_imported() -> None:
+    """What was imported is there before its functions are called."""
+    check = RUNNING.check
+    check.process.take_in_imported()
+    if check.code is None:
+        set_apart()
+    elif check.code.look():
+        check.objects.has_news = True
 
 
 def import_patches() -> list[Patch]:
@@ -123,12 +168,16 @@ def import_patches() -> list[Patch]:
     original: Callable[..., Any] = vars(bootstrap)["_find_and_load"]
 
     def find_and_load(*arguments: Any) -> Any:
-        if not in_execution():
+        if not in_execution() or arguments[0] in sys.modules:
             return original(*arguments)
+        has_pools = thread_pools.MODULE in sys.modules
         with not_in_execution():
             try:
-                return original(*arguments)
+                found = original(*arguments)
             finally:
-                set_apart()
+                take_in_imported()
+        if thread_pools.MODULE in sys.modules and not has_pools:
+            RUNNING.check.objects.stop_search()  # and begin anew, with a model of it
+        return found
 
     return [Patch(bootstrap, "_find_and_load", find_and_load)]

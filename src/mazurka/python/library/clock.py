@@ -1,8 +1,4 @@
-"""`time`, in virtual time.
-
-What a clock shows a thread depends on nothing but the thread: on its own sleeps, on its waits that
-timed out, and on how often it looked. So it shows the same whenever the thread does the same.
-"""
+"""`time`, in virtual time (runtime/virtual_time.py says what time it is)."""
 
 import functools
 import math
@@ -10,14 +6,14 @@ import operator
 import threading
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from mazurka.python.check import RUNNING
 from mazurka.python.library.steering import Patch
 from mazurka.python.loops.rounds import note_clock
-from mazurka.python.runtime.standard_thread import in_execution, own_state
+from mazurka.python.runtime.standard_thread import in_execution
 
-READING = 1e-6  # what looking at a clock takes, in seconds
 EPOCH = 1_700_000_000.0  # what the clocks show at the start of an execution
 BOOT = 1_000.0
 
@@ -33,12 +29,11 @@ CONVERSIONS = {"localtime": 0, "gmtime": 0, "ctime": 0, "asctime": 0, "strftime"
 
 def elapsed() -> float:
     """How much time has passed for the running thread since the execution began."""
-    thread = RUNNING.check.runtime.current
+    runtime = RUNNING.check.runtime
+    thread = runtime.current
     assert thread is not None
     note_clock()
-    state = own_state()
-    state.readings += 1
-    return thread.clock + state.readings * READING
+    return runtime.look_at_clock(thread)
 
 
 def clock(original: Callable[[], Any], start: float, unit: float) -> Callable[[], Any]:
@@ -64,9 +59,9 @@ def sleep(seconds: Any, /) -> None:
         raise ValueError("sleep length must be non-negative")
     if seconds > threading.TIMEOUT_MAX:
         raise OverflowError("timestamp too large to convert to C PyTime_t")
-    thread = RUNNING.check.runtime.current
-    assert thread is not None
-    thread.clock += seconds
+    runtime = RUNNING.check.runtime
+    assert runtime.current is not None
+    runtime.let_time_pass(runtime.current, seconds)
 
 
 original_sleep = time.sleep
@@ -92,6 +87,24 @@ def conversion(name: str, position: int) -> Callable[..., Any]:
     return convert
 
 
+def datetime_now(kind: Any, tz: tzinfo | None = None) -> Any:
+    return kind.fromtimestamp(EPOCH + elapsed(), tz) if in_execution() else kind.now(tz)
+
+
+def datetime_utcnow(kind: Any) -> Any:
+    if not in_execution():
+        return kind.utcnow()
+    return datetime_now(kind, UTC).replace(tzinfo=None)
+
+
+# Methods of classes of C, which cannot be replaced there: what to call instead, with the class.
+# (`date.today` and `datetime.today` ask `time.time`.)
+OF_CLASSES: dict[tuple[type, str], Callable[..., Any]] = {
+    (datetime, "now"): datetime_now,
+    (datetime, "utcnow"): datetime_utcnow,
+}
+
+
 def clock_patches() -> list[Patch]:
     patches = []
     for name, start in STARTS.items():
@@ -107,6 +120,8 @@ PATCHES = [
     *clock_patches(),
     *[Patch(time, name, conversion(name, position)) for name, position in CONVERSIONS.items()],
     Patch(time, "sleep", sleep),
-    # threading and queue have names of their own for it, which the code of conditions uses.
-    Patch(threading, "_time", clock(time.monotonic, BOOT, 1)),
+]
+# The clocks of C, and those that take their places.
+CLOCKS: list[tuple[Any, Any]] = [
+    (getattr(owner, name), replacement) for owner, name, replacement in PATCHES
 ]

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, cast
 
 from mazurka.engine.operation import CHOOSE
 from mazurka.python.check import RUNNING
+from mazurka.python.early_timeouts import EARLY
 from mazurka.python.library.clock import BOOT
 from mazurka.python.primitives.loop_inbox import Inbox, WaitingTask
 from mazurka.python.runtime.runtime import Cancelled, Stuck
@@ -37,6 +38,9 @@ WAKING = {
 }
 GROUP_CALLBACK = getattr(taskgroups.TaskGroup, "_on_task_done", None)
 # asyncio says these when the garbage collector comes by, at any time.
+OTHER_ORDER = (
+    "tasks went on in another order than asyncio's own: asyncio_order='fifo' explores that alone"
+)
 LAST_WORDS = ("was never retrieved", "was destroyed but it is pending!")
 
 
@@ -65,11 +69,12 @@ class Future(asyncio.Future[Any]):
 class Ready(asyncio.Handle):
     """Something that the loop may call now."""
 
-    __slots__ = ("task", "ticks")
+    __slots__ = ("order", "task", "ticks")
 
     def __init__(self, callback: Any, arguments: Any, loop: Any, context: Context | None) -> None:
         super().__init__(callback, arguments, loop, context)
         self.task = stepped_task(callback)
+        self.order = 0  # among all that the loop was given
         self.ticks = 0  # how many timers had fired before
 
 
@@ -92,7 +97,8 @@ class Way(NamedTuple):
 
     what: str
     task: Any  # the task that goes on, if it is one
-    go: Callable[[], None]
+    go: Callable[[], object]
+    handle: Ready | None = None  # if something is called that is ready
 
 
 class EventLoop(asyncio.BaseEventLoop):
@@ -114,6 +120,7 @@ class EventLoop(asyncio.BaseEventLoop):
         self.ticks = 0  # how many timers have fired
         self.numbers: dict[Any, int] = {}  # of the tasks that are not done
         self.tasks_seen = 0
+        self.accepted = 0  # how much it was given to call
         self.stop_request: Ready | None = None
         self._asyncgens = Generators()
         self.inbox = Inbox(self.waiting_tasks)
@@ -139,15 +146,33 @@ class EventLoop(asyncio.BaseEventLoop):
         if RUNNING.check.runtime.cancelling:  # a task may have swallowed it
             raise Cancelled
         self.do_bookkeeping()
+        ways = list(self.ways())
+        if not ways and RUNNING.check.runtime.timeouts_last:
+            self.fire(self.wait_for_timers(), None)
+            return
+        if not ways:  # so there is no need to look first
+            self.accept_all(self.inbox.wait())
+            return
         if not is_alone():
             self.hear_from_threads()
-        ways = list(self.ways())
-        if not ways:
-            self.accept_all(self.inbox.wait())
-        elif len(ways) == 1:
+            ways = list(self.ways())
+        if len(ways) == 1:
             ways[0].go()
         else:
-            chosen_of(ways).go()
+            way = chosen_of(ways)
+            self.note(way)
+            way.go()
+
+    def note(self, way: Way) -> None:
+        """Say of a run that is to be told what asyncio itself would not have done."""
+        runtime = RUNNING.check.runtime
+        ready = self.waiting_handles()
+        if not runtime.names.refreshing or not ready:
+            return
+        if way.handle is None:
+            runtime.notes.append(EARLY)
+        elif way.handle is not min(ready, key=lambda handle: handle.order):
+            runtime.notes.append(OTHER_ORDER)
 
     def hear_from_threads(self) -> None:
         """Accept what threads hand over; also what they do in answer to that."""
@@ -169,17 +194,18 @@ class EventLoop(asyncio.BaseEventLoop):
             self.callbacks.popleft()
         for step in sorted(self.steps, key=lambda step: self.numbers[step.task]):
             go = functools.partial(self.run_step, step)
-            yield Way(f"run {name_of_task(step.task)}", step.task, go)
+            yield Way(f"run {name_of_task(step.task)}", step.task, go, step)
         if self.callbacks:
-            yield Way(f"call {name_of(self.callbacks[0])}", None, self.run_callback)
-        if self.timers:
+            first = self.callbacks[0]
+            yield Way(f"call {name_of(first)}", None, self.run_callback, first)
+        if self.timers and not RUNNING.check.runtime.timeouts_last:
             yield from self.ways_to_fire()
 
     def ways_to_fire(self) -> Iterator[Way]:
         """Timers fire in their order. One that wakes a task is worth firing, while others can do
         something, if that task goes on at once; so those before it fire with it."""
         due: list[Timer] = []
-        for timer in sorted(self.timers.values(), key=lambda timer: (timer.when(), timer.order)):
+        for timer in self.timers_in_order():
             if not self.may_fire(timer):
                 return
             due.append(timer)
@@ -189,27 +215,55 @@ class EventLoop(asyncio.BaseEventLoop):
             if task is None:
                 return
 
+    def timers_in_order(self) -> list[Timer]:
+        return sorted(self.timers.values(), key=lambda timer: (timer.when(), timer.order))
+
+    def wait_for_timers(self) -> list[Timer]:
+        """Where timeouts come last: wait for threads, or until nobody can go on; gives the timers
+        that are due then."""
+        timers = self.timers_in_order()
+        if not timers:
+            self.accept_all(self.inbox.wait())
+            return []
+        if not is_alone():
+            news = self.inbox.wait_for(max(0.0, timers[0].when() - self.time()))
+            self.accept_all(news)
+            if news:
+                return []
+        return [timer for timer in timers if timer.when() == timers[0].when()]
+
     def may_fire(self, timer: Timer) -> bool:
         """While something is ready, time may pass, but no timer fires that was set after that: else
         a task that sleeps again and again would keep others waiting for ever."""
-        ready = [*self.steps, *self.callbacks]
-        return all(timer.ticks <= handle.ticks for handle in ready)
+        return all(timer.ticks <= handle.ticks for handle in self.waiting_handles())
+
+    def waiting_handles(self) -> list[Any]:
+        return [*self.steps, *self.callbacks]
 
     def fire(self, due: list[Timer], task: Any) -> None:
-        thread = RUNNING.check.runtime.current
-        assert thread is not None
         for timer in due:
-            del self.timers[timer.order]
-            self.ticks += 1
-            thread.clock = max(thread.clock, timer.when() - BOOT)
+            self.let_pass([timer])
             self.run(timer)
         for step in self.steps:
             if step.task is task:
                 self.run_step(step)
                 return
 
+    def let_pass(self, due: list[Timer]) -> None:
+        """Let time pass until these timers are due."""
+        runtime = RUNNING.check.runtime
+        thread = runtime.current
+        assert thread is not None
+        for timer in due:
+            self.timers.pop(timer.order, None)
+            self.ticks += 1
+            runtime.let_time_pass_until(thread, timer.when() - BOOT)
+
     def run_step(self, step: Ready) -> None:
         self.steps.remove(step)
+        self.run_task(step)
+
+    def run_task(self, step: Ready) -> None:
         self.run(step)
         task = step.task
         if task.done():
@@ -238,15 +292,20 @@ class EventLoop(asyncio.BaseEventLoop):
 
     def accept(self, handle: Ready) -> None:
         handle.ticks = self.ticks
+        self.accepted += 1
+        handle.order = self.accepted
         if handle.task is not None:
-            if handle.task not in self.numbers:
-                self.tasks_seen += 1
-                self.numbers[handle.task] = self.tasks_seen
+            self.number(handle.task)
             self.steps.append(handle)
         elif is_bookkeeping(handle):
             self.bookkeeping.append(handle)
         else:
             self.callbacks.append(handle)
+
+    def number(self, task: Any) -> None:
+        if task not in self.numbers:
+            self.tasks_seen += 1
+            self.numbers[task] = self.tasks_seen
 
     def accept_all(self, handles: tuple[object, ...]) -> None:
         for handle in handles:
@@ -296,8 +355,9 @@ class EventLoop(asyncio.BaseEventLoop):
         self.timers.pop(handle.order, None)
 
     def time(self) -> float:
-        thread = RUNNING.check.runtime.current
-        return BOOT + (0 if thread is None else thread.clock)
+        runtime = RUNNING.check.runtime
+        thread = runtime.current
+        return BOOT + (0 if thread is None else runtime.time_of(thread))
 
     def refuse_other_threads(self) -> None:
         """asyncio itself looks at this in its debug mode only."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from mazurka.python.check import RUNNING
 from mazurka.python.library.event_loop import EventLoop
+from mazurka.python.library.fifo_loop import FifoLoop
 from mazurka.python.library.steering import Patch
 from mazurka.python.runtime.standard_thread import in_execution, own_state
 
@@ -32,7 +33,7 @@ class Policy(events.AbstractEventLoopPolicy):
         thread = RUNNING.check.runtime.current
         assert thread is not None
         if thread.id == 0 and not state.event_loop_set:
-            self.set_event_loop(EventLoop())
+            self.set_event_loop(new_loop())
         if state.event_loop is None:
             raise RuntimeError("There is no current event loop in this thread.")
         return state.event_loop
@@ -46,13 +47,17 @@ class Policy(events.AbstractEventLoopPolicy):
         state.event_loop_set = True
 
     def new_event_loop(self) -> Any:
-        return EventLoop() if in_execution() else self.real().new_event_loop()
+        return new_loop() if in_execution() else self.real().new_event_loop()
 
     def get_child_watcher(self) -> Any:
         return self.real().get_child_watcher()
 
     def set_child_watcher(self, watcher: Any) -> None:
         self.real().set_child_watcher(watcher)
+
+
+def new_loop() -> EventLoop:
+    return FifoLoop() if RUNNING.check.event_loops.are_fifo else EventLoop()
 
 
 def policy_patches() -> list[Patch]:
@@ -68,6 +73,8 @@ original_loop_init: Callable[..., None] = vars(selector_events)["BaseSelectorEve
 
 def set_event_loop_policy(policy: Any) -> None:
     if in_execution():
+        if policy is None or isinstance(policy, Policy):  # the usual one, or the one that is there
+            return
         raise RUNNING.check.runtime.misused(
             "the program sets an event loop policy: it can only be explored with Mazurka's own"
         )

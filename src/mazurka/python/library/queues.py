@@ -16,6 +16,8 @@ from mazurka.python.library.steering import (
 )
 from mazurka.python.primitives import queues
 from mazurka.python.primitives.queues import QueueState
+from mazurka.python.primitives.standard_queues import ITEMS, WHOLE, StandardQueue
+from mazurka.python.primitives.standard_queues import SimpleQueue as SimpleModel
 from mazurka.python.runtime.standard_thread import in_execution
 
 REAL_SIMPLE_QUEUE: Any = queue.SimpleQueue
@@ -28,22 +30,17 @@ if hasattr(queue.Queue, "shutdown"):
 class SimpleQueue(metaclass=StandIn):
     real_type = REAL_SIMPLE_QUEUE
     make_real = REAL_SIMPLE_QUEUE
-    model = queues.Queue
+    model = SimpleModel
 
     __class_getitem__: Any = classmethod(GenericAlias)
 
 
-def simple_queue_from(real: Any, name: str | None) -> queues.Queue:
+def simple_queue_from(real: Any, name: str | None) -> SimpleModel:
     """The model of a real SimpleQueue, whose items can only be seen by taking them out."""
     items = [real.get() for _ in range(real.qsize())]
     for item in items:
         real.put(item)
-    return filled(queues.Queue(0, name), items, len(items), False)
-
-
-def filled(model: queues.Queue, items: list[Any], unfinished: int, shut_down: bool) -> queues.Queue:
-    model.value = model.initial = QueueState(tuple(items), unfinished, shut_down)
-    return model
+    return SimpleModel(queues.Queue, 0, name, QueueState(tuple(items), 0, False))
 
 
 def model_type(kind: type) -> type[queues.Queue] | None:
@@ -68,14 +65,14 @@ def initialise(self: Any, maxsize: int = 0) -> None:
         self.__dict__[MODEL] = OWN_CODE
         original_init(self, maxsize)
     else:
-        self.__dict__[MODEL] = model(maxsize)
+        self.__dict__[MODEL] = StandardQueue(model, maxsize)
         self.maxsize = maxsize
 
 
 original_init: Callable[..., None] = queue.Queue.__init__
 
 
-def queue_from(instance: Any, name: str | None) -> queues.Queue:
+def queue_from(instance: Any, name: str | None) -> StandardQueue:
     """The model of a queue that was made outside."""
     model = model_type(type(instance))
     if model is None:
@@ -84,23 +81,23 @@ def queue_from(instance: Any, name: str | None) -> queues.Queue:
             f"overrides {', '.join(HOOKS)}: make it in the program"
         )
     state = instance.__dict__
-    shut_down = state.get("is_shutdown", False)
-    items = list(state["queue"])
-    return filled(model(instance.maxsize, name), items, state["unfinished_tasks"], shut_down)
+    items = tuple(state["queue"])
+    begin = QueueState(items, state["unfinished_tasks"], state.get("is_shutdown", False))
+    return StandardQueue(model, instance.maxsize, name, begin)
 
 
 # The attributes of a queue that people look at. They must not change them: a model has no such
 # parts.
 
 
-def attribute(name: str, of_state: Callable[[QueueState], Any]) -> Patch:
+def attribute(name: str, level: int, of_state: Callable[[QueueState], Any]) -> Patch:
     """An attribute of queues that is part of the model's value."""
 
     def plain(self: Any) -> Any:
         return self.__dict__[name]
 
     def read(model: Any) -> Any:
-        return of_state(model.state())
+        return of_state(model.state(level))
 
     def write(self: Any, value: Any) -> None:
         self.__dict__[name] = value
@@ -129,9 +126,9 @@ def internal(name: str) -> Patch:
 PATCHES = [
     Patch(queue, "SimpleQueue", SimpleQueue),
     Patch(queue.Queue, "__init__", initialise),
-    *delegations(queue.Queue, queues.Queue, METHODS, queue_from),
-    attribute("queue", lambda state: state.items),
-    attribute("unfinished_tasks", lambda state: state.unfinished),
-    attribute("is_shutdown", lambda state: state.shut_down),
+    *delegations(queue.Queue, StandardQueue, METHODS, queue_from),
+    attribute("queue", ITEMS, lambda state: state.items),
+    attribute("unfinished_tasks", WHOLE, lambda state: state.unfinished),
+    attribute("is_shutdown", WHOLE, lambda state: state.shut_down),
     *[internal(name) for name in ("mutex", "not_empty", "not_full", "all_tasks_done")],
 ]

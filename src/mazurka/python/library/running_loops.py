@@ -21,6 +21,7 @@ class EventLoops:
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
+        self.are_fifo = False  # whether they have asyncio's own order
         self.made: list[Any] = []
         self.by_greenlet: dict[Any, Any] = {}  # those that run
 

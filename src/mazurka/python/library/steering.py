@@ -6,7 +6,7 @@ they do what they always did.
 """
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -50,7 +50,25 @@ class Models:
     def __init__(self) -> None:
         self.kept: dict[int, tuple[object, Any]] = {}  # of objects made outside, by identity
         self.fresh: dict[int, tuple[object, Any]] = {}  # of real locks made in this execution
+        self.signals: dict[int, Any] = {}  # the handlers that this execution has replaced
+        self.log: Any = None  # what was captured of it before the check (logging_handlers.py)
+        self.finalizers: list[Any] = []  # of weakref, that it has made
         self.undo: list[Callable[[], None]] = []  # what puts instances back
+        self.queues: dict[str, int] = {}  # how much of them is one thing, by where they are made
+        self.workers = False  # whether it matters which worker of an executor does what
+
+    def learnt(self) -> list[str]:
+        """What must be told apart, as tasks and schedules carry it."""
+        queues = [f"{level} {site}" for site, level in self.queues.items()]
+        return [*sorted(queues), *["workers"] * self.workers]
+
+    def learn(self, learnt: Iterable[str]) -> None:
+        for name in learnt:
+            if name == "workers":
+                self.workers = True
+            else:
+                level, _, site = name.partition(" ")
+                self.queues[site] = max(int(level), self.queues.get(site, 0))
 
     def close(self) -> None:
         """The check is over."""

@@ -2,6 +2,7 @@
 
 import _thread
 import functools
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -13,13 +14,16 @@ from mazurka.python.primitives.threads import Handle, spawn
 from mazurka.python.runtime.standard_thread import (
     HASH,
     ThreadRun,
+    ThreadState,
     begin_run,
     handle_of,
     in_execution,
     is_plain_new_thread,
+    look_at_own_thread,
     make_thread,
     own_state,
     run_of,
+    tell_workers_apart,
 )
 from mazurka.python.runtime.thread import Thread
 
@@ -189,6 +193,8 @@ def stable_hash(self: Any) -> int:
 
 # Functions about threads
 
+INDIFFERENT = ("asyncio.", "logging", "mazurka.python.library.event_loop")
+
 
 class ForeignThread(threading.Thread):
     """What `current_thread` gives in a thread that was not started by `threading`."""
@@ -198,11 +204,21 @@ class ForeignThread(threading.Thread):
         self.runner = runner
 
 
+def note_look() -> None:
+    """A task of an executor asks which thread it is. Event loops do not care, and logs tell it to
+    nobody but people."""
+    if own_state().task_of is not None:
+        asking = sys._getframe(2).f_globals.get("__name__", "")
+        if not asking.startswith(INDIFFERENT):
+            look_at_own_thread()
+
+
 def current_thread() -> Any:
     runtime = RUNNING.check.runtime
     if not in_execution():
         return original_functions["current_thread"]()
     state = own_state()
+    note_look()
     if state.thread is None:
         assert runtime.current is not None
         main = runtime.current.id == 0
@@ -215,21 +231,24 @@ def get_ident() -> int:
     if not in_execution():
         return original_functions["get_ident"]()  # type: ignore[no-any-return]
     assert runtime.current is not None
+    note_look()
     return identity(runtime.current)
 
 
 def get_native_id() -> int:
-    return get_ident() if in_execution() else original_functions["get_native_id"]()
+    if not in_execution():
+        return original_functions["get_native_id"]()  # type: ignore[no-any-return]
+    look_at_own_thread()
+    return get_ident()
 
 
 def enumerate_threads() -> list[Any]:
     if not in_execution():
         return original_functions["enumerate"]()  # type: ignore[no-any-return]
-    runs = [
-        runner.function
-        for runner in RUNNING.check.runtime.live
-        if isinstance(runner.function, ThreadRun)
-    ]
+    live = RUNNING.check.runtime.live
+    if any(isinstance(runner.state, ThreadState) and runner.state.task_of for runner in live):
+        tell_workers_apart()
+    runs = [runner.function for runner in live if isinstance(runner.function, ThreadRun)]
     return [real_main_thread, *[run.thread for run in runs if not run.is_over()]]
 
 

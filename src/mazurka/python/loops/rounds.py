@@ -300,7 +300,7 @@ def let_time_pass(thread: Thread, loop: Loop) -> None:
         if moved and loop.regular_rounds < REGULAR_ROUNDS:
             loop.regular_rounds += 1
             return
-        thread.clock += loop.pause
+        RUNNING.check.runtime.let_time_pass(thread, loop.pause)
         visit.clock = thread.clock
         loop.pause *= 2
         if loop.pause > LONGEST_PAUSE:

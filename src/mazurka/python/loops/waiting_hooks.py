@@ -86,15 +86,22 @@ def is_single(thing: Any, name: str, way: int) -> bool:
         return objects.field_of(thing, name) is not None
     if way == OF_CLASS:
         return name in thing.__dict__ and objects.field_of(thing, name) is not None
-    return way == OF_MODULE and name in thing.__dict__ and objects.is_shared(thing.__dict__)
+    return way == OF_MODULE and name in thing.__dict__ and objects.is_namespace(thing.__dict__)
 
 
 def code_of_property(kind: type, name: str) -> CodeType | None:
     found = class_attribute(kind, name)
     if type(found) is not property or type(found.fget) is not FunctionType:
         return None
-    code: CodeType = found.fget.__code__
-    return code
+    return code_run_by(found.fget)
+
+
+def code_run_by(function: FunctionType) -> CodeType:
+    code = RUNNING.check.code
+    if code is not None:
+        code.make_ready(function)
+    found: CodeType = function.__code__
+    return found
 
 
 def awaited_global(variable: GlobalVariable, waiting: Waiting | None) -> object:
@@ -211,4 +218,4 @@ def awaited_function(called: Any, waiting: Waiting) -> Any:
     if type(inner) is not FunctionType:
         return called
     until = until_for(waiting, "")
-    return called if until is None else partial(awaiting_call, until, inner.__code__, called)
+    return called if until is None else partial(awaiting_call, until, code_run_by(inner), called)

@@ -6,21 +6,24 @@ synchronisation is steps, is watched and done at once.
 
 import _thread
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
+from threading import Thread
 from types import (
     CellType,
     FunctionType,
+    GetSetDescriptorType,
     MemberDescriptorType,
     ModuleType,
     WrapperDescriptorType,
 )
 from typing import Any, Final, cast
+from weakref import ProxyTypes
 
 from mazurka.engine.operation import ALL, LOAD, NONE, READ, STORE, WRITE
 from mazurka.python.check import RUNNING
 from mazurka.python.memory.identities import VALUE
-from mazurka.python.memory.shapes import MISSING, is_memory, own_dict, present_value
+from mazurka.python.memory.shapes import MISSING, is_memory, module_of, own_dict, present_value
 from mazurka.python.runtime.thread import Cell
 from mazurka.python.source import here
 
@@ -33,6 +36,7 @@ OF_MODULE: Final = 5
 OF_LOCAL: Final = 6  # of a threading.local
 INSTANCE_DICT: Final = 8  # the __dict__ that all of them are in
 CACHED: Final = 7  # in the instance, once a functools.cached_property has put it there
+OF_PROXY: Final = 9  # of what a weak proxy stands for
 
 
 class StandardLibrary:
@@ -60,13 +64,22 @@ class ChangeableNames:
 
     def __init__(self) -> None:
         self.names: set[str] = set()
-        self.others = False  # whether other attributes, but no methods, may be changed, too
+        self.learnt: set[str] = set()  # those among them that do not show in the source
         self.ways: dict[type, dict[str, int]] = {}  # how attributes are found, by their names
 
-    def set_names(self, names: set[str], others: bool) -> None:
-        self.names = names
-        self.others = others
+    def add(self, names: Iterable[str]) -> None:
+        self.names.update(names)
         self.ways.clear()
+
+
+def note_name(name: str) -> None:
+    """An attribute is about to be stored. If its name does not show in the source, it was taken for
+    one that nobody changes so far: the search has to begin anew."""
+    check = RUNNING.check
+    if name not in check.changeable.names and check.code is not None:
+        check.changeable.learnt.add(name)
+        check.changeable.add([name])
+        check.objects.has_news = True
 
 
 def way_to(kind: type, name: str) -> int:
@@ -86,12 +99,15 @@ def find_way(kind: type, name: str) -> int:
     changeable = RUNNING.check.changeable
     if issubclass(kind, REAL_LOCAL):
         return OF_LOCAL
+    if kind in ProxyTypes:
+        return OF_PROXY
     if isinstance(class_attribute(kind, name), cached_property):
         return CACHED
-    if name == "__dict__" and is_memory(kind) and not issubclass(kind, (type, ModuleType)):
+    if name == "__dict__" and issubclass(kind, ModuleType):
+        return OF_MODULE
+    if name == "__dict__" and is_memory(kind) and not issubclass(kind, type):
         return INSTANCE_DICT
-    is_named = name in changeable.names
-    if not is_named and not changeable.others:
+    if name not in changeable.names:
         return NATIVE
     if name.startswith("__") and name.endswith("__"):
         return NATIVE
@@ -99,16 +115,18 @@ def find_way(kind: type, name: str) -> int:
         return OF_MODULE
     if issubclass(kind, type):
         return OF_CLASS
-    if kind.__module__.startswith("mazurka."):
+    if module_of(kind).startswith("mazurka."):
         return NATIVE
     if not is_memory(kind) or not is_pythons_own(kind.__getattribute__):
         return NATIVE
     found = class_attribute(kind, name)
     if found is MISSING or isinstance(found, MemberDescriptorType):
         return FIELD
+    if issubclass(kind, Thread) and found is Thread.__dict__.get(name):
+        return FIELD  # its name, say: what the class keeps that in is its own business
     if hasattr(type(found), "__set__") or hasattr(type(found), "__delete__"):
         return NATIVE  # a property, say
-    return CLASS_LEVEL if is_named or not hasattr(type(found), "__get__") else NATIVE
+    return CLASS_LEVEL
 
 
 def is_pythons_own(method: object) -> bool:
@@ -159,11 +177,14 @@ def write(thing: object, name: str, value: object) -> None:
     cell = objects.field_of(thing, name)
     if cell is None:
         check.runtime.note_change()
+        objects.save_own_field(thing, name)
     else:
         known = cell.known
         assert known is not None
         if not known.is_changed:
-            objects.note_changed(known)
+            if name != VALUE:
+                note_name(name)
+            objects.note_changed(known, thing)
         objects.share(value, known.label or "")
         write_cell(cell, value)
         objects.save_field(thing, name)
@@ -195,29 +216,43 @@ def load_attribute(thing: object, name: str) -> object:
     elif way == OF_CLASS:
         return load_from_class(cast(type, thing), name)
     elif way == OF_MODULE:
-        read_in_module(cast(ModuleType, thing).__dict__, name)
+        read_in_module(globals_of(thing), name)
     elif way == OF_LOCAL:
         return load_local(thing, name)
     elif way == CACHED:
         return load_cached(thing, name)
     elif way == INSTANCE_DICT:
         return check.objects.dict_of(thing)
+    elif way == OF_PROXY:
+        return load_attribute(referent_of(thing), name)
     return getattr(thing, name)
 
 
-def attributes_of(thing: object) -> object:
-    """`vars(thing)`."""
+def referent_of(proxy: Any) -> object:
+    """What a weak proxy stands for: all of its methods are those of that."""
+    return proxy.__reduce_ex__.__self__
+
+
+def attributes_of(thing: Any) -> object:
+    """`vars(thing)`, which is a dict unless it is of a class."""
+    if issubclass(type(thing), ModuleType):
+        return load_attribute(thing, "__dict__")
     if RUNNING.check.runtime.is_elsewhere() or way_to(type(thing), "__dict__") != INSTANCE_DICT:
         return vars(thing)
     return load_attribute(thing, "__dict__") if own_dict(thing) is not None else vars(thing)
 
 
+def globals_of(module: object) -> dict[str, object]:
+    """Of a module, whatever its class says."""
+    found: dict[str, object] = MODULE_DICT.__get__(module)
+    return found
+
+
+MODULE_DICT: Final[Any] = vars(ModuleType)["__dict__"]
+
+
 def read_in_module(namespace: dict[str, object], name: str) -> None:
-    """Functions and classes are not replaced by code that does not even name them."""
-    check = RUNNING.check
-    if check.objects.is_shared(namespace) and (
-        name in check.changeable.names or not isinstance(namespace.get(name), (FunctionType, type))
-    ):
+    if RUNNING.check.objects.is_namespace(namespace) and name != "__dict__":
         read(namespace, name)
 
 
@@ -278,7 +313,7 @@ def read_in_classes(kind: type, name: str) -> Any:
     """What the first of the classes that has it says. The ones before may get it, too: they are
     read only if any attribute of this name is ever changed."""
     objects = RUNNING.check.objects
-    for base in kind.__mro__:
+    for base in kind.__mro__ or ():  # it is None while it is being made
         is_seen = objects.is_seen(base)
         if is_seen and (name in base.__dict__ or name in objects.changed):
             read(base, name)
@@ -297,34 +332,82 @@ def store_attribute(thing: object, name: str, value: object) -> None:
         return
     kind = type(thing)
     way = way_to(kind, name)
+    if way == NATIVE:
+        note_name(name)
+        way = way_to(kind, name)
+    if way == OF_PROXY:
+        store_attribute(referent_of(thing), name, value)
+        return
     if way == OF_LOCAL:
         namespace = check.standard.namespace_of(thing)
         if namespace is not None:
             runtime.note_change()
             namespace[name] = value
             return
-    if way == OF_MODULE and check.objects.is_shared(cast(ModuleType, thing).__dict__):
-        write(cast(ModuleType, thing).__dict__, name, value)
+    if way == OF_MODULE and check.objects.is_namespace(globals_of(thing)):
+        write(globals_of(thing), name, value)
     elif way == OF_CLASS or (is_stored(kind, name, way) and is_pythons_own(kind.__setattr__)):
         write(thing, name, value)
     else:
         runtime.note_change()
+        if way == OF_MODULE:
+            note_module(cast(ModuleType, thing), name)
+        note_native(thing, name, value)
     setattr(thing, name, value)
     if way == OF_CLASS:
         RUNNING.check.changeable.ways.clear()  # instances may find it in another way now
 
 
+def note_module(module: ModuleType, name: str) -> None:
+    """The variables of modules that are not rewritten are not seen: `sys.stdout`, for one."""
+    check = RUNNING.check
+    if len(check.runtime.live) > 1:
+        check.objects.opaque.setdefault(f"the assignment of {name}", set()).add(module.__name__)
+
+
+# Whoever raises an exception, or handles one, changes these without a step.
+WRITTEN_BY_RAISING: Final = {"__traceback__", "__context__", "__cause__", "__suppress_context__"}
+
+
+def note_native(thing: object, name: str, value: object) -> None:
+    """What C keeps for an object, like the `args` of an exception or its class, is no step. Objects
+    whose attributes are in one dict are taken for separate ones."""
+    objects = RUNNING.check.objects
+    kind = type(thing)
+    found = class_attribute(kind, name)
+    is_property = type(found) is property and not objects.is_seen(kind) and is_memory(kind)
+    if type(found) not in (GetSetDescriptorType, MemberDescriptorType) and not is_property:
+        return
+    if name in WRITTEN_BY_RAISING:
+        return
+    is_common = name == "__dict__" and objects.is_known(value)
+    if objects.record_of(thing).owner < 0 or is_common:
+        objects.note_opaque(f"the assignment of {name}", thing)
+    elif name == "__dict__":
+        objects.record_of(value)
+    objects.save_native(thing, name)
+
+
 def store_plainly(thing: object, name: str, value: object) -> None:
     """What object.__setattr__ does."""
-    if not RUNNING.check.runtime.is_elsewhere() and is_plain(way_to(type(thing), name)):
-        write(thing, name, value)
+    announce_plainly(thing, name, value)
     object.__setattr__(thing, name, value)
 
 
 def delete_plainly(thing: object, name: str) -> None:
-    if not RUNNING.check.runtime.is_elsewhere() and is_plain(way_to(type(thing), name)):
-        write(thing, name, MISSING)
+    announce_plainly(thing, name, MISSING)
     object.__delattr__(thing, name)
+
+
+def announce_plainly(thing: object, name: str, value: object) -> None:
+    if RUNNING.check.runtime.is_elsewhere():
+        return
+    note_name(name)
+    way = way_to(type(thing), name)
+    if is_plain(way) or way == OF_CLASS:
+        write(thing, name, value)
+    if way == OF_CLASS:
+        RUNNING.check.changeable.ways.clear()
 
 
 def load_plainly(thing: object, name: str) -> object:
@@ -336,20 +419,42 @@ def load_plainly(thing: object, name: str) -> object:
     return object.__getattribute__(thing, name)
 
 
+def store_in_class(kind: type, name: str, value: object) -> None:
+    """What type.__setattr__ does."""
+    announce_plainly(kind, name, value)
+    type.__setattr__(kind, name, value)
+
+
+def delete_in_class(kind: type, name: str) -> None:
+    announce_plainly(kind, name, MISSING)
+    type.__delattr__(kind, name)
+
+
+def load_in_class(kind: type, name: str) -> object:
+    """What type.__getattribute__ does."""
+    if not RUNNING.check.runtime.is_elsewhere() and way_to(type(kind), name) == OF_CLASS:
+        read_in_classes(kind, name)
+    return type.__getattribute__(kind, name)
+
+
 def delete_attribute(thing: object, name: str) -> None:
     check = RUNNING.check
     runtime = check.runtime
     if not runtime.is_elsewhere():
         runtime.note_change()
+        note_name(name)
         kind = type(thing)
         way = way_to(kind, name)
+        if way == OF_PROXY:
+            delete_attribute(referent_of(thing), name)
+            return
         if way == OF_LOCAL:
             namespace = check.standard.namespace_of(thing)
             if namespace is not None and name in namespace:
                 del namespace[name]
                 return
-        if way == OF_MODULE and check.objects.is_shared(cast(ModuleType, thing).__dict__):
-            write(cast(ModuleType, thing).__dict__, name, MISSING)
+        if way == OF_MODULE and check.objects.is_namespace(globals_of(thing)):
+            write(globals_of(thing), name, MISSING)
         elif way == OF_CLASS or (is_stored(kind, name, way) and is_pythons_own(kind.__delattr__)):
             write(thing, name, MISSING)
             RUNNING.check.changeable.ways.clear()

@@ -14,7 +14,8 @@ from mazurka.python.memory.containers import change_all, change_item, give, read
 from mazurka.python.memory.identities import CALL_COUNT, cache_of
 from mazurka.python.memory.shapes import MISSING
 
-# A cache with room for more items than this counts as one that never drops any.
+# A cache with room for more items than this counts as one that never drops any, until one is full:
+# then the search begins anew.
 SMALL: Final = 16
 
 
@@ -41,26 +42,35 @@ def calls_of(function: Any) -> CountedCalls:
     return calls
 
 
-def call_cached(call: Callable[..., Any], function: Any, *arguments: Any, **named: Any) -> object:
+def call_cached(
+    our_call: Callable[..., Any], our_function: Any, /, *arguments: Any, **named: Any
+) -> object:
     """Look into the cache; if there is nothing, call what is cached, and then put it in."""
-    cache = cache_of(function)
-    parameters = function.cache_parameters()
+    cache = cache_of(our_function)
+    parameters = our_function.cache_parameters()
     room: int | None = parameters["maxsize"]
     key = key_for(arguments, named, parameters["typed"])
     read_item(cache, key)
     found = cache.get(key, MISSING)
-    calls_of(function).count(found is not MISSING)
+    calls_of(our_function).count(found is not MISSING)
     if found is not MISSING:
-        if room is not None and room <= SMALL:
+        if room is not None and drops_items(our_function, room):
             use_again(cache, key)
         return found
-    value = call(*arguments, **named)
-    if room is None or room > SMALL:
+    value = our_call(*arguments, **named)
+    if room is None or not drops_items(our_function, room):
         change_item(ITEM_SET, cache, key, value)
         cache[key] = value
+        if room is not None and len(cache) > room:
+            RUNNING.check.calls.full_caches.add(our_function.__qualname__)
+            RUNNING.check.objects.stop_search()
     elif room > 0:
         put_in(cache, key, value, room)
     return value
+
+
+def drops_items(function: Any, room: int) -> bool:
+    return room <= SMALL or function.__qualname__ in RUNNING.check.calls.full_caches
 
 
 def key_for(arguments: tuple[Any, ...], named: dict[str, Any], typed: bool) -> object:
@@ -96,6 +106,7 @@ def clear(function: Any) -> None:
     cache = cache_of(function)
     change_all(cache)
     cache.clear()
+    function.cache_clear()  # code that is not rewritten uses the real one
     function.__dict__[CALL_COUNT] = CountedCalls()
 
 

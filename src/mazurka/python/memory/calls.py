@@ -6,62 +6,87 @@ changed by it; other objects that it is given, and that threads share, are repor
 
 import bisect
 import contextlib
-import copy
 import functools
+import gc
 import inspect
 import itertools
+import json.encoder
 import operator
+import string
 import sys
 import typing
+import warnings
+from _string import formatter_field_name_split  # type: ignore[import-not-found]
 from abc import ABCMeta
 from array import array
-from collections import Counter, OrderedDict, defaultdict, deque
+from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterator, Mapping
+from contextvars import Context, ContextVar
 from functools import partial
 from types import (
     BuiltinFunctionType,
+    CodeType,
     FunctionType,
+    MappingProxyType,
+    MethodDescriptorType,
     MethodType,
     MethodWrapperType,
     ModuleType,
     WrapperDescriptorType,
 )
 from typing import Any, Final, cast
+from weakref import ref
 
 from mazurka.python.check import RUNNING
 from mazurka.python.memory.attributes import (
     delete_attribute,
+    delete_in_class,
     delete_plainly,
     load_attribute,
+    load_in_class,
     load_plainly,
     store_attribute,
+    store_in_class,
     store_plainly,
 )
 from mazurka.python.memory.cached_functions import cache_method, call_cached
 from mazurka.python.memory.containers import (
-    ReverseIterator,
+    VIEWS,
+    ItemIterator,
     call_method,
     change_all,
+    has_code,
     is_own,
     items_of,
     iterate,
     length,
     load_item,
-    note_generator,
+    owner_of,
     pairs_of,
-    read_all,
+    parts_of,
+    runs_code,
     shown,
     stable,
+    take_from,
+    takes_steps,
     truth,
+    users_iterator,
+    users_reversed,
+    view_method,
 )
 from mazurka.python.memory.shapes import (
     ATOMS,
-    INDEXED,
     KEYED,
     MISSING,
     NO_CONTAINER,
+    CMethodType,
     LruCache,
+    is_coarse,
+    is_known,
+    is_of_asyncio,
+    own_dict,
     shape_of,
+    slots_of,
 )
 from mazurka.python.source import PACKAGE
 
@@ -69,11 +94,18 @@ from mazurka.python.source import PACKAGE
 class Calls:
     """What the calls of a check need to know, and what they noted."""
 
-    def __init__(self, replacements: dict[int, Any]) -> None:
+    def __init__(
+        self, replacements: dict[int, Any], of_classes: dict[tuple[type, str], Any]
+    ) -> None:
         self.files: set[str] = set()  # of rewritten code
-        self.skipped: dict[int, str] = {}  # functions there that are not, by the id of their code
-        self.skipped_calls: set[str] = set()  # those that were called
+        self.entrances: dict[int, CodeType] = {}  # of functions there that were not called so far
+        self.skipped: set[int] = set()  # functions there that cannot be, by the id of their code
+        # Other functions of Python that are not, and were called: their code, if they have some.
+        self.unseen: dict[str, CodeType | None] = {}
         self.replacements = replacements  # by the identity of what is replaced
+        self.of_classes = of_classes  # of methods of classes of C, by class and name
+        self.full_caches: set[str] = set()  # cached functions whose caches were full once
+        self.late: set[str] = set()  # finalizers of objects that an execution has left
         self.stdout = sys.stdout  # what the user sees
 
 
@@ -104,14 +136,16 @@ def callee(function: Any) -> Any:
             return BUILTINS[function]
     elif kind is MethodType:
         return callee_for_method(function)
-    elif kind is BuiltinFunctionType:
+    elif kind is BuiltinFunctionType or kind is CMethodType:
         return callee_for_builtin(function)
     elif kind is partial:
         return partial(callee(function.func), *function.args, **function.keywords)
-    elif isinstance(function, type):
+    elif issubclass(kind, type):
         return callee_for_class(function)
     elif kind is MethodWrapperType or kind is WrapperDescriptorType:
         return callee_for_wrapper(function)
+    elif kind is MethodDescriptorType:
+        return partial(call_unbound, function)
     elif kind is LruCache:
         return callee_for_cached(function)
     elif kind in GETTERS:
@@ -123,20 +157,25 @@ def callee(function: Any) -> Any:
         return function
     if kind is FunctionType:
         return partial(call_showing if is_logging(function) else call_opaque, function)
-    if not check.objects.is_seen(kind) and not is_known(kind):
-        runtime.note_change()
+    if check.objects.is_seen(kind) or is_known(kind):
+        return function
+    if kind is JSON_ENCODER:
+        return partial(encode, function)
+    runtime.note_change()
+    if type(kind.__call__) is WrapperDescriptorType:  # of C
+        return partial(call_opaque, function)
     return function  # an object with a __call__ of its own
 
 
 def is_rewritten(function: Any) -> bool:
     calls = RUNNING.check.calls
     code = function.__code__
+    if id(code) in calls.entrances:
+        cast(Any, RUNNING.check.code).make_ready(function)
+        code = function.__code__
     if code.co_filename not in calls.files:
         return False
-    if calls.skipped and id(code) in calls.skipped:
-        calls.skipped_calls.add(calls.skipped[id(code)])
-        return False
-    return True
+    return id(code) not in calls.skipped
 
 
 def replacement_for(function: object) -> Callable[..., object] | None:
@@ -144,12 +183,23 @@ def replacement_for(function: object) -> Callable[..., object] | None:
     return found
 
 
+def replacement_for_class_method(kind: type, name: str) -> Callable[..., object] | None:
+    methods = RUNNING.check.calls.of_classes
+    for base in kind.__mro__:
+        if (base, name) in methods:
+            return partial(methods[base, name], kind)
+    return None
+
+
 def callee_for_cached(function: Any) -> Any:
     """A function with a cache; one that is not rewritten always gives the same, one would hope."""
+    return partial(call_cached, function.__wrapped__, function) if has_model(function) else function
+
+
+def has_model(function: Any) -> bool:
+    """Whether a dict stands for the cache of a function."""
     inner = function.__wrapped__
-    if type(inner) is FunctionType and is_transparent(inner):
-        return partial(call_cached, inner, function)
-    return function
+    return type(inner) is FunctionType and is_transparent(inner)
 
 
 def callee_for_method(function: Any) -> Any:
@@ -157,12 +207,18 @@ def callee_for_method(function: Any) -> Any:
     if type(inner) is LruCache:
         return partial(callee_for_cached(inner), function.__self__)
     if type(inner) is not FunctionType:
-        return function
+        return partial(callee(inner), function.__self__)
     if is_transparent(inner) and not is_mixed_in(inner, type(function.__self__)):
         return function
+    replacement = replacement_for(function)  # of `random.choice`, say: it was imported before
+    if replacement is not None:
+        return replacement
     replacement = replacement_for(inner)  # of a method that was taken before the check
     if replacement is not None:
         return partial(replacement, function.__self__)
+    replacement = replacement_for(function)  # a function of `random` that was
+    if replacement is not None:
+        return replacement
     if is_known(type(function.__self__)):
         return function
     if shape_of(type(function.__self__)) != NO_CONTAINER:
@@ -178,27 +234,6 @@ def is_logging(function: Any) -> bool:
 LOGGING: Final = {
     "debug", "info", "warning", "error", "exception", "critical", "log",
 }  # fmt: skip
-
-
-def is_known(kind: type) -> bool:
-    """Whether objects of a class are models of something, and announce by themselves what they do
-    and what they are given."""
-    models = RUNNING.check.types.models
-    known = models.get(kind)
-    if known is None:
-        known = any(
-            base.__module__ in ("threading", "queue")
-            or base.__module__.startswith(("mazurka.", "concurrent.futures."))
-            or is_of_asyncio(base.__module__)
-            for base in kind.__mro__
-        )
-        models[kind] = known
-    return known
-
-
-def is_of_asyncio(module: str | None) -> bool:
-    """Its objects belong to one thread. The event loop announces what it gives to others."""
-    return module is not None and module.partition(".")[0] in ("asyncio", "_asyncio")
 
 
 def is_transparent(function: FunctionType) -> bool:
@@ -222,27 +257,88 @@ def callee_for_builtin(function: Any) -> Any:
     if is_ours(function):  # compiled
         return function
     owner = function.__self__
-    if owner is None or type(owner) is ModuleType or isinstance(owner, type):
+    if owner is None or type(owner) is ModuleType or issubclass(type(owner), type):
         replacement = BUILTINS.get(function) or replacement_for(function)
+        if replacement is None and isinstance(owner, type):
+            replacement = replacement_for_class_method(owner, function.__name__)
         if replacement is not None:
             return replacement
         return function if function in HARMLESS else partial(call_opaque, function)
     kind = type(owner)
     if shape_of(kind) != NO_CONTAINER:
         return container_method(function)
+    if kind in VIEWS or kind is MappingProxyType:
+        return view_method(function)
     if kind is LruCache:
-        return cache_method(owner, function.__name__) or function
+        return (cache_method(owner, function.__name__) if has_model(owner) else None) or function
     if kind is str or kind is bytes:
         return string_method(function)
+    if kind is ContextVar:  # its values are those of the context that the thread runs in
+        return partial(set_variable, function) if function.__name__ == "set" else function
     if is_known(kind):
         return function
+    if kind is Context and function.__name__ == "run":
+        return partial(run_in_context, owner)
+    if function.__name__ == "__reduce_ex__":
+        return partial(call_reducing, function)
     replacement = replacement_for(function)
     return partial(call_opaque, function) if replacement is None else replacement
 
 
+def set_variable(function: Any, value: object) -> object:
+    """Others may find the value, in a copy of the context."""
+    RUNNING.check.objects.share(value, "")
+    return function(value)
+
+
+def run_in_context(
+    our_context: Context, our_function: Any, /, *arguments: Any, **named: Any
+) -> object:
+    """`context.run(function)`: two threads cannot be in one context, so both ends are steps."""
+    change_all(our_context)
+    return our_context.run(call_and_leave, our_context, callee(our_function), arguments, named)
+
+
+def call_and_leave(
+    context: Context, function: Any, arguments: tuple[Any, ...], named: dict[str, Any]
+) -> object:
+    try:
+        return function(*arguments, **named)
+    finally:
+        change_all(context)
+
+
 def string_method(function: Any) -> Any:
-    shows = function.__name__ in ("format", "format_map")
-    return partial(call_showing if shows else call_reading, function)
+    name = function.__name__
+    if name == "format":
+        return partial(format_fields, function.__self__)
+    if name == "format_map":
+        return partial(FieldReader().vformat, function.__self__, ())
+    return partial(call_reading, function)
+
+
+def format_fields(template: Any, *arguments: Any, **named: Any) -> str:
+    """What `str.format` does. A field may be an attribute or an item of an argument."""
+    if "." in template or "[" in template:
+        return FieldReader().vformat(template, arguments, named)
+    return cast(str, call_showing(template.format, *arguments, **named))
+
+
+class FieldReader(string.Formatter):
+    """Formats text as `str.format` does; what it looks at takes steps."""
+
+    def get_value(self, key: Any, arguments: Any, named: Any) -> Any:
+        return arguments[key] if isinstance(key, int) else load_item(named, key)
+
+    def get_field(self, field_name: str, arguments: Any, named: Any) -> Any:
+        first, rest = formatter_field_name_split(field_name)
+        found = self.get_value(first, arguments, named)
+        for is_attribute, name in rest:
+            found = load_attribute(found, name) if is_attribute else load_item(found, name)
+        return found, first
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        return format(shown(value), format_spec)
 
 
 def container_method(function: Any) -> Any:
@@ -257,36 +353,60 @@ def callee_for_class(kind: Any) -> Any:
         return replacement
     if getattr(kind, "__module__", "") == "itertools":
         return partial(make_lazily, kind)
+    if shape_of(kind) != NO_CONTAINER and not (is_own(kind, "__init__") or is_own(kind, "__new__")):
+        return partial(make_dict if shape_of(kind) == KEYED else call_reading, kind)
     return (
         kind if RUNNING.check.objects.is_seen(kind) or is_known(kind) else partial(construct, kind)
     )
 
 
-def construct(kind: Any, *arguments: Any, **named: Any) -> object:
+def construct(our_kind: Any, /, *arguments: Any, **named: Any) -> object:
     """Make an instance: what it is given may be given away."""
     objects = RUNNING.check.objects
     objects.share(arguments, "")
     if named:
         objects.share(tuple(named.values()), "")
-    return kind(*arguments, **named)
+    return our_kind(*arguments, **named)
 
 
 def callee_for_wrapper(function: Any) -> Any:
     """Special methods of built-in classes, as `super()` and `object` give them."""
     RUNNING.check.runtime.note_change()
-    plain = PLAIN.get(function.__name__)
+    plain = PLAIN.get(function.__objclass__, {}).get(function.__name__)
     if type(function) is WrapperDescriptorType:
-        return plain if plain is not None else function
+        return plain if plain is not None else partial(call_unbound, function)
     owner = function.__self__
-    if shape_of(type(owner)) != NO_CONTAINER:
+    kind = type(owner)
+    if shape_of(kind) != NO_CONTAINER:
         return container_method(function)
-    return partial(plain, owner) if plain is not None and not isinstance(owner, type) else function
+    if kind in VIEWS or kind is MappingProxyType:
+        return view_method(function)
+    if plain is not None:
+        return partial(plain, owner)
+    if function.__objclass__ in (object, type) or issubclass(kind, BaseException):
+        return function
+    return partial(call_opaque, function) if RUNNING.check.objects.is_opaque(owner) else function
 
 
-PLAIN: Final[dict[str, Callable[..., object]]] = {
-    "__setattr__": store_plainly,
-    "__delattr__": delete_plainly,
-    "__getattribute__": load_plainly,
+def call_unbound(our_function: Any, /, *arguments: Any, **named: Any) -> object:
+    """`dict.get(table, key)` does what `table.get(key)` does, if that is not overridden."""
+    if not arguments:
+        return our_function(**named)
+    owner = arguments[0]
+    return callee(our_function.__get__(owner, type(owner)))(*arguments[1:], **named)
+
+
+PLAIN: Final[dict[type, dict[str, Callable[..., object]]]] = {
+    object: {
+        "__setattr__": store_plainly,
+        "__delattr__": delete_plainly,
+        "__getattribute__": load_plainly,
+    },
+    type: {
+        "__setattr__": store_in_class,
+        "__delattr__": delete_in_class,
+        "__getattribute__": load_in_class,
+    },
 }
 
 
@@ -298,7 +418,9 @@ def method(thing: Any, name: str) -> Any:
         return getattr(thing, name)
     kind = type(thing)
     if shape_of(kind) != NO_CONTAINER and not is_own(kind, name):
-        return container_method(getattr(thing, name))
+        found = getattr(thing, name)
+        if type(found) in METHODS:
+            return container_method(found)
     if kind is str:
         return string_method(getattr(thing, name))
     if kind in standard.steered_types:
@@ -308,43 +430,68 @@ def method(thing: Any, name: str) -> Any:
     return callee(load_attribute(thing, name))
 
 
+METHODS: Final = (BuiltinFunctionType, CMethodType, MethodWrapperType)
 TAKING_CALLBACKS: Final = {"add_done_callback", "callback", "finalize", "push"}
 
 
-def call_with_callback(function: Any, *arguments: Any, **named: Any) -> object:
+def call_with_callback(our_function: Any, /, *arguments: Any, **named: Any) -> object:
     """Call something that keeps functions, to call them later: methods of containers, say."""
     check = RUNNING.check
     check.runtime.note_change()
     check.objects.share(arguments, "")
-    return function(*[callback(argument) for argument in arguments], **named)
+    return our_function(*[callback(argument) for argument in arguments], **named)
 
 
 def callback(argument: Any) -> Any:
     return callee(argument) if type(argument) is BuiltinFunctionType else argument
 
 
-# Calls of what is not rewritten
+# Calls of what is not rewritten. (Compiled, a parameter that is given by its position alone cannot
+# have the name of one of the user's.)
 
 
-def call_reading(function: Callable[..., Any], *arguments: Any, **named: Any) -> object:
+def call_reducing(function: Any, /, *arguments: Any) -> object:
+    """What copies are made from: the attributes of an object, as they are in its `__dict__`."""
+    objects = RUNNING.check.objects
+    thing = function.__self__
+    if own_dict(thing) is not None:
+        objects.dict_of(thing)
+    if slots_of(type(thing)) and objects.is_shared(thing):
+        objects.note_opaque("copying", thing)
+    return function(*arguments)
+
+
+def call_reading(our_function: Callable[..., Any], /, *arguments: Any, **named: Any) -> object:
     """Call something that only reads the containers that it is given."""
     if "key" in named:
         named["key"] = callee(named["key"])
-    return function(*[items_of(argument) for argument in arguments], **named)
+    return our_function(*[items_of(argument) for argument in arguments], **named)
 
 
 def call_ordering(
-    function: Callable[..., Any], *arguments: Any, key: Any = None, **named: Any
+    our_function: Callable[..., Any], /, *arguments: Any, key: Any = None, **named: Any
 ) -> object:
     """Call something that compares what it is given."""
     if len(arguments) == 1:
+        if our_function is not sorted and (type(key) in CODE or is_code_run_for(arguments[0])):
+            return our_function(iterate(arguments[0]), key=compared_by(key), **named)
         items = list(items_of(arguments[0]))
         arguments = (items,)
     else:
         items = list(arguments)
     if key is None and not has_parts(items):
-        return function(*arguments, **named)
-    return function(*arguments, key=compared_by(key), **named)
+        return our_function(*arguments, **named)
+    return our_function(*arguments, key=compared_by(key), **named)
+
+
+def call_finding(function: Any, items: Any, *arguments: Any, **named: Any) -> object:
+    """Call something that compares a value with the items of a list, and nothing else."""
+    if any(runs_code(each) for each in [items, *arguments, *named.values()]) or "key" in named:
+        return call_opaque(function, items, *arguments, **named)
+    known = stable(items)
+    if type(known) is list and any(runs_code(item) for item in known):
+        return call_opaque(function, items, *arguments, **named)
+    return function(known, *[stable(argument) for argument in arguments], **named)
 
 
 def has_parts(items: list[Any]) -> bool:
@@ -397,25 +544,50 @@ def all_of_new(items: Any) -> bool:
 
 def one_by_one(items: Any) -> Any:
     """What is in a container now; but nothing is taken from an iterator before it is needed."""
-    if not isinstance(items, Iterator):
+    if is_code_run_for(items):
+        return iterate(items)
+    if not issubclass(type(items), Iterator):
         return items_of(items)
-    RUNNING.check.runtime.note_change()
+    take_from(items)
     return items
 
 
+def is_code_run_for(items: Any) -> bool:
+    """Whether Python code runs between one item of a container and the next."""
+    return shape_of(type(items)) != NO_CONTAINER and has_code(items)
+
+
 def add_all(items: Any, *start: Any, **named: Any) -> object:
+    if is_code_run_for(items):
+        return sum(iterate(items), *start, **named)
     given = items_of(items)
     return sum([items_of(item) for item in given], *start, **named)
 
 
-def call_showing(function: Callable[..., Any], *arguments: Any, **named: Any) -> object:
+def call_showing(our_function: Callable[..., Any], /, *arguments: Any, **named: Any) -> object:
     """Call something that reads all that is in what it is given. How often it was shown to the user
     is no matter."""
-    check = RUNNING.check
-    if "file" in named or sys.stdout is not check.calls.stdout:
-        check.runtime.note_change()
     options = {name: shown(argument) for name, argument in named.items()}
-    return function(*[shown(argument) for argument in arguments], **options)
+    return our_function(*[shown(argument) for argument in arguments], **options)
+
+
+JSON_ENCODER: Final[Any] = vars(json.encoder)["c_make_encoder"]
+
+
+def encode(encoder: Callable[..., Any], thing: object, level: int) -> object:
+    """Call json's encoder of C, which reads all that is in what it is given."""
+    return encoder(stable(thing), level)
+
+
+def print_shown(*arguments: Any, file: Any = None, **named: Any) -> None:
+    """What `print` does. What the user sees is no matter; other files are changed by it."""
+    texts = [shown(argument) for argument in arguments]
+    file = sys.stdout if file is None else file
+    if file is not RUNNING.check.calls.stdout and file is not None:
+        RUNNING.check.runtime.note_change()
+        if not RUNNING.check.objects.is_seen(type(file)):
+            touch(print, [file, *held_by(file)], [])
+    print(*texts, file=file, **named)
 
 
 def open_file(file: Any, mode: str = "r", *arguments: Any, **named: Any) -> object:
@@ -425,36 +597,96 @@ def open_file(file: Any, mode: str = "r", *arguments: Any, **named: Any) -> obje
     return open(file, mode, *arguments, **named)
 
 
-def call_opaque(function: Callable[..., Any], *arguments: Any, **named: Any) -> object:
-    """Call something of which nothing is known."""
+def call_opaque(our_function: Callable[..., Any], /, *arguments: Any, **named: Any) -> object:
+    """Call something of which nothing is known. It counts as a change of what it is given, and of
+    what the object holds that it is a method of. If that is one object, of a kind that is known to
+    keep to itself, this is one step; else the result says what was not seen."""
     check = RUNNING.check
     objects = check.objects
     check.runtime.note_change()
-    owner = getattr(function, "__self__", None)
-    if owner is not None and objects.is_opaque(owner):
-        if type(function) is MethodType:
-            objects.note_opaque(full_name_of(function), owner)
-        change_all(owner)
-    for argument in [*arguments, *named.values()]:
-        kind = type(argument)
+    owner = getattr(our_function, "__self__", None)
+    inner = getattr(our_function, "__func__", our_function)
+    if type(inner) is FunctionType and id(inner.__code__) not in check.calls.skipped:
+        check.calls.unseen[full_name_of(our_function)] = inner.__code__
+    given = [*arguments, *named.values()]
+    touch(our_function, [owner, *held_by(owner), *given], given)
+    for argument in given:
+        if type(argument) not in ATOMS:
+            objects.share(argument, "")
+    return our_function(*arguments, **named)
+
+
+def touch(function: Any, things: list[Any], given: list[Any]) -> None:
+    """C code is about to do something to those of some things that threads share."""
+    touched = shared_among(things)
+    for thing in touched:
+        if len(touched) > 1 or not is_one_step(function, thing, given):
+            RUNNING.check.objects.note_opaque(full_name_of(function), thing)
+    for thing in touched:
+        change_all(thing)
+
+
+def held_by(owner: Any) -> list[Any]:
+    """What an object of C holds: the file that a csv.writer writes to, say."""
+    kind = type(owner)
+    if kind in ATOMS or issubclass(type(owner), type) or RUNNING.check.objects.is_seen(kind):
+        return []
+    held = [
+        each.__self__ if type(each) in BOUND else each  # others may run code when they are asked
+        for each in gc.get_referents(owner)
+    ]
+    return [each for each in held if not issubclass(type(each), (type, dict))]
+
+
+BOUND: Final = (BuiltinFunctionType, MethodType, MethodWrapperType)
+
+
+def shared_among(things: list[Any]) -> list[Any]:
+    """The containers and the objects of unknown kinds among some things that threads share."""
+    objects = RUNNING.check.objects
+    found: dict[int, Any] = {}
+    looked: set[int] = set()
+    waiting = list(things)
+    for thing in waiting:  # which grows
+        if id(thing) in looked:
+            continue
+        looked.add(id(thing))
+        kind = type(thing)
+        if kind in VIEWS or kind is MappingProxyType:
+            thing = owner_of(thing)
+            kind = type(thing)
         if kind in ATOMS:
             continue
-        if objects.is_opaque(argument) and not is_known(kind):
-            objects.note_opaque(full_name_of(function), argument)
-        objects.share(argument, "")
-        if shape_of(kind) != NO_CONTAINER:
-            change_all(argument)
-            if any(objects.is_shared(part) for part in parts_of(argument)):
-                objects.note_opaque(full_name_of(function), argument)
-    return function(*arguments, **named)
+        is_container = shape_of(kind) != NO_CONTAINER
+        if is_container and objects.contents_of(thing) is not None:
+            found[id(thing)] = thing
+        elif is_container or kind is tuple:  # of the thread's own
+            waiting.extend(parts_of(thing))
+        elif isinstance(thing, ItemIterator):
+            if objects.is_shared(thing):
+                found[id(thing)] = thing
+        elif objects.is_opaque(thing) and not is_known(kind):
+            found[id(thing)] = thing
+    return list(found.values())
 
 
-def parts_of(container: Any) -> list[Any]:
-    return list(dict.values(container)) if shape_of(type(container)) == KEYED else list(container)
+def is_one_step(function: Any, thing: Any, given: list[Any]) -> bool:
+    """Whether C code does what it does to an object in one go, and to nothing else."""
+    objects = RUNNING.check.objects
+    if any(
+        type(each) in CODE or takes_steps(each) or objects.is_seen(type(each)) for each in given
+    ):
+        return False
+    if shape_of(type(thing)) != NO_CONTAINER:
+        return not any(objects.is_shared(part) for part in parts_of(thing))
+    return type(function) is not MethodType and is_coarse(type(thing))
+
+
+CODE: Final = (FunctionType, MethodType)
 
 
 def full_name_of(function: Any) -> str:
-    name = getattr(function, "__qualname__", None) or repr(function)
+    name = getattr(function, "__qualname__", None) or type(function).__qualname__
     module = getattr(function, "__module__", None)
     return f"{module}.{name}" if module else name
 
@@ -488,20 +720,20 @@ def own(iterator: object) -> object:
     return iterator
 
 
-def make_lazily(kind: Any, *items: Any, **named: Any) -> object:
+def make_lazily(our_kind: Any, /, *items: Any, **named: Any) -> object:
     """Make an iterator of itertools, which looks at what it is given when it is asked."""
-    if kind is itertools.repeat:
-        return own(kind(*items, **named))
+    if our_kind is itertools.repeat:
+        return own(our_kind(*items, **named))
     given = [callee(each) if callable(each) else iterate(each) for each in items]
-    return own(kind(*given, **{name: callee(each) for name, each in named.items()}))
+    return own(our_kind(*given, **{name: callee(each) for name, each in named.items()}))
 
 
 def make_chain(items: Any) -> object:
     return own(itertools.chain.from_iterable(map(iterate, iterate(items))))
 
 
-def make_enumerate(items: Any, start: int = 0) -> object:
-    return own(enumerate(iterate(items), start))
+def make_enumerate(iterable: Any, start: int = 0) -> object:
+    return own(enumerate(iterate(iterable), start))
 
 
 def make_zip(*items: Any, **named: Any) -> object:
@@ -519,7 +751,7 @@ def make_filter(function: Any, items: Any) -> object:
 def make_iterator(items: Any, *sentinel: Any) -> object:
     if sentinel:
         return own(iter(callee(items), *sentinel))
-    found = iter(iterate(items))
+    found = iter(users_iterator(items))
     return found if found is items else own(found)
 
 
@@ -531,52 +763,22 @@ def take_next(items: Any, *default: Any) -> object:
         model = check.standard.steered(items)
         if model is not items:  # to take a number is a step of its own
             return next(model, *default)
-        if check.objects.is_known(items):
-            note_generator(items)
-            change_all(items)
+        take_from(items)
     return next(items, *default)
 
 
 def reduce(function: Any, items: Any, *initial: Any) -> object:
-    return functools.reduce(callee(function), items_of(items), *initial)
+    is_stepwise = type(function) in CODE or is_code_run_for(items)
+    given = iterate(items) if is_stepwise else items_of(items)
+    return functools.reduce(callee(function), given, *initial)
 
 
-def make_copy(thing: Any) -> object:
-    if shape_of(type(thing)) != NO_CONTAINER:
-        read_all(thing)
-    else:
-        note_instances(thing, "copy.copy")
-    return copy.copy(thing)
-
-
-def make_deep_copy(thing: Any, *memo: Any) -> object:
-    stable_thing = stable(thing)
-    note_instances(stable_thing, "copy.deepcopy")
-    return copy.deepcopy(stable_thing, *memo)
-
-
-def note_instances(thing: Any, name: str) -> None:
-    """A function looks at the attributes of all objects in something, which is not seen."""
-    objects = RUNNING.check.objects
-    kind = type(thing)
-    if kind in ATOMS:
-        return
-    if kind is tuple or shape_of(kind) != NO_CONTAINER:
-        for part in parts_of(thing):
-            note_instances(part, name)
-    elif objects.is_shared(thing) and not is_known(kind):
-        objects.note_opaque(name, thing)
-
-
-def make_dict(kind: Any, *given: Any, **named: Any) -> object:
-    return kind(*[pairs_of(each) for each in given], **named)
+def make_dict(our_kind: Any, /, *given: Any, **named: Any) -> object:
+    return our_kind(*[pairs_of(each) for each in given], **named)
 
 
 def make_reversed(items: Any) -> object:
-    kind = type(items)
-    if shape_of(kind) == INDEXED and not is_own(kind, "__reversed__"):
-        return own(ReverseIterator(items))
-    return own(reversed(items_of(items)))
+    return own(users_reversed(items))
 
 
 # What operator.attrgetter and the like do
@@ -608,21 +810,26 @@ GETTERS: Final[dict[type, Callable[..., object]]] = {
 
 READERS: Final = (
     list, tuple, set, frozenset, bytes, bytearray, array, Counter, deque, defaultdict,
-    bisect.bisect_left, bisect.bisect_right,
 )  # fmt: skip
+FINDERS: Final = (bisect.bisect_left, bisect.bisect_right)
 ORDERERS: Final = (sorted, min, max)
-SHOWERS: Final = (str, repr, print, format, ascii)
+SHOWERS: Final = (str, repr, format, ascii)
 HARMLESS: Final = {
     isinstance, issubclass, hash, callable, abs, round, divmod, pow, chr, ord, bin, hex,
-    oct, globals, locals, __import__,
+    oct, globals, locals, __import__, ref.__new__,
+    # These look at their caller.
+    sys._getframe, getattr(sys, "_getframemodulename", sys._getframe), sys.exc_info, warnings.warn,
 }  # fmt: skip
 
 BUILTINS: Final[dict[object, Callable[..., object]]] = {
     **{function: partial(call_reading, function) for function in READERS},
     **{function: partial(call_ordering, function) for function in ORDERERS},
+    **{function: partial(call_finding, function) for function in FINDERS},
     **{function: partial(call_showing, function) for function in SHOWERS},
     dict: partial(make_dict, dict),
     OrderedDict: partial(make_dict, OrderedDict),
+    print: print_shown,
+    namedtuple: namedtuple,  # it looks at its caller
     len: length,
     open: open_file,
     id: identify,
@@ -635,8 +842,6 @@ BUILTINS: Final[dict[object, Callable[..., object]]] = {
     all: all_true,
     sum: add_all,
     functools.reduce: reduce,
-    copy.copy: make_copy,
-    copy.deepcopy: make_deep_copy,
     reversed: make_reversed,
     next: take_next,
     itertools.chain.from_iterable: make_chain,

@@ -30,6 +30,7 @@ from mazurka.python.memory.shapes import (
     MISSING,
     NO_CONTAINER,
     WHOLE,
+    module_of,
     plain_items,
     plain_length,
 )
@@ -69,15 +70,18 @@ class Contents(Cell):
             if 0 <= item < length:
                 view.value = cast(Any, self.value)[item]
             return view
+        if item < 0 and kind != CHANGE_WHOLE:  # no code of a key's runs here
+            return View(length, False, None)
         if kind == CHANGE_WHOLE:
             return View(length, False, {self.number_of(each) for each in plain_items(self.value)})
+        if item < 0:  # to look for a key may run code of its class
+            return View(length, False, None)
         if shape == KEYED:
             value = dict.get(cast(dict[object, object], self.value), key, MISSING)
-            view = View(length, item >= 0 and value is not MISSING, None)
+            view = View(length, value is not MISSING, None)
             view.value = value
             return view
-        elements = cast(set[object], self.value)
-        return View(length, item >= 0 and set.__contains__(elements, key), None)
+        return View(length, set.__contains__(cast(set[object], self.value), key), None)
 
     def snapshot(self, mode: int) -> object:
         """A copy, if loops wait for what is in containers and it is about to be changed."""
@@ -136,8 +140,11 @@ def item_words(event: Event, name: str) -> str:
 
 
 def name_of_key(key: object) -> object:
-    """What stands for a key in every execution."""
+    """What stands for a key in every execution. (Each of them makes its own classes, which are
+    known by their names.)"""
     kind = type(key)
+    if kind is type:
+        return ("class", module_of(cast(type, key)), cast(type, key).__qualname__)
     if kind in ATOMS:
         return key
     if kind is tuple:

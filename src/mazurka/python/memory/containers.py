@@ -6,9 +6,11 @@ user's that implement the same protocols, or override them, run their own rewrit
 
 import gc
 import operator
+from array import array
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
-from types import GeneratorType
+from functools import partial
+from types import FunctionType, GeneratorType, MappingProxyType, MethodType
 from typing import Any, Final, cast
 
 from mazurka.engine.operation import (
@@ -27,7 +29,7 @@ from mazurka.engine.operation import (
 from mazurka.python.check import RUNNING
 from mazurka.python.memory.attributes import read, write
 from mazurka.python.memory.cells import Contents
-from mazurka.python.memory.identities import ABSTRACT
+from mazurka.python.memory.quiet import are_coded, at_once, is_coded, quietly
 from mazurka.python.memory.shapes import (
     ATOMS,
     ELEMENTS,
@@ -35,7 +37,15 @@ from mazurka.python.memory.shapes import (
     KEYED,
     MISSING,
     NO_CONTAINER,
+    NUMBERS,
     WHOLE,
+    is_coarse,
+    is_known,
+    module_of,
+    own_dict,
+    plain_item,
+    plain_items,
+    plain_length,
     shape_of,
 )
 from mazurka.python.operations import NO_VIEW, footprint
@@ -47,11 +57,14 @@ VIEWS: Final[dict[type, str]] = {  # and what gives them
 }
 INSTANT: Final = {list, set, dict, int, float, str, tuple, bytes, bool, deque}  # made in no time
 LIBRARY: Final = ("builtins", "collections", "array")
+CODED_BY: Final = (
+    "__repr__", "__str__", "__format__", "__eq__", "__lt__", "__gt__", "__bool__", "__add__",
+)  # fmt: skip
 SHOWN_BY: Final = ("__iter__", "__repr__", "__str__", "__format__", "__eq__", "__lt__")
 
 
 def is_own(kind: type, name: str) -> bool:
-    """Whether a user's class overrides a method of a container."""
+    """Whether a class overrides a method of a container, in Python."""
     known = RUNNING.check.types.own
     names = known.get(kind)
     if names is None:
@@ -62,14 +75,15 @@ def is_own(kind: type, name: str) -> bool:
         own = False
         for base in kind.__mro__:
             if name in base.__dict__:
-                own = base.__module__ not in LIBRARY
+                method = base.__dict__[name]
+                own = type(method) is FunctionType or module_of(base) not in LIBRARY
                 break
         names[name] = own
     return own
 
 
 def is_symbolic(value: object) -> bool:
-    return type(value).__module__ == "mazurka.python.symbolic.values"
+    return module_of(type(value)) == "mazurka.python.symbolic.values"
 
 
 def is_modelled(kind: type, name: str) -> bool:
@@ -79,31 +93,34 @@ def is_modelled(kind: type, name: str) -> bool:
 
 def use_opaque(thing: object, name: str) -> None:
     """An operator is applied to an object whose class is neither rewritten nor modelled: it may
-    change all of the object."""
+    change all of the object, and what else it does is not seen."""
     objects = RUNNING.check.objects
     kind = type(thing)
-    if kind in ATOMS or kind in VIEWS or not objects.is_opaque(thing):
+    if kind in ATOMS or not objects.is_opaque(thing) or is_known(kind):
         return
     for base in kind.__mro__:
         if name in base.__dict__:
-            is_abstract = base.__module__ in ABSTRACT and base is not memoryview
-            if not objects.is_seen(base) and not is_abstract:
-                objects.note_opaque(f"{base.__module__}.{base.__qualname__}.{name}", thing)
+            if base is not object and not objects.is_seen(base):
+                objects.note_opaque(f"{base.__qualname__}.{name}", thing)
                 change_all(thing)
             return
 
 
-def note_generator(thing: object) -> None:
-    """Two threads that take from one generator may get in each other's way; this is not seen."""
-    objects = RUNNING.check.objects
-    if type(thing) is GeneratorType and objects.is_shared(thing):
-        objects.note_opaque("taking from a generator", thing)
-
-
-def note_taking(kind: type) -> None:
-    """What is taken from an iterator is gone from it."""
-    if hasattr(kind, "__next__"):
-        RUNNING.check.runtime.note_change()
+def take_from(iterator: object) -> None:
+    """What is taken from an iterator is gone from it. Those that are modelled say so themselves,
+    those of classes that are rewritten run their own code; what others do is not seen."""
+    check = RUNNING.check
+    objects = check.objects
+    kind = type(iterator)
+    check.runtime.note_change()
+    if isinstance(iterator, ItemIterator) or kind in ATOMS or objects.is_seen(kind):
+        return
+    if kind is not GeneratorType:
+        objects.record_of(iterator)  # if other threads take from it, too, they notice
+    if objects.is_shared(iterator):
+        if not is_coarse(kind):
+            objects.note_opaque(f"taking from a {kind.__name__}", iterator)
+        change_all(iterator)
 
 
 # One step on a container
@@ -131,8 +148,14 @@ def note_whole(container: object) -> None:
     """What is done to all attributes of an object at once cannot be told for each of them."""
     objects = RUNNING.check.objects
     instance = objects.instance_with(container) if objects.dicts else None
-    if instance is not None:
+    if instance is not None and not is_model(type(instance)):
         objects.note_opaque("the use of __dict__ as a whole", instance)
+
+
+def is_model(kind: type) -> bool:
+    """Whether a class is one of ours: that of `threading.local` for example, whose attributes
+    belong to one thread each."""
+    return any(module_of(base).startswith("mazurka.") for base in kind.__mro__)
 
 
 def change_all(container: object) -> None:
@@ -142,6 +165,7 @@ def change_all(container: object) -> None:
     contents = objects.contents_of(container)
     if contents is None:
         check.runtime.note_change()
+        objects.save_own_contents(container)
     else:
         announce(CHANGE_WHOLE, contents, -1, None)
         objects.save_contents(container)
@@ -186,6 +210,7 @@ def change_item(kind: int, container: object, key: object, value: object) -> Non
     contents = objects.contents_of(container)
     if contents is None:
         runtime.note_change()
+        save_changed(container, kind, key)
         return
     objects.share(key, "")
     objects.share(value, label_of(contents))
@@ -199,7 +224,18 @@ def change_item(kind: int, container: object, key: object, value: object) -> Non
         number = -1 if contents.shape == WHOLE else contents.number_of(key)
         announce(kind if number >= 0 else CHANGE_WHOLE, contents, number, key)
         runtime.note_stored(value)
-    objects.save_contents(container)
+    save_changed(container, kind, key)
+
+
+def save_changed(container: object, kind: int, key: object) -> None:
+    """An item is about to be set, inserted or deleted: save it, or all if their order changes."""
+    objects = RUNNING.check.objects
+    shape = shape_of(type(container))
+    by_index = shape == INDEXED and type(key) is int and key >= 0
+    if kind != ITEM_DELETE and (by_index or (shape == KEYED and type(key) in ATOMS)):
+        objects.save_item(container, key)
+    else:
+        objects.save_contents(container)
 
 
 def label_of(contents: Contents) -> str:
@@ -221,22 +257,25 @@ def load_item(container: Any, key: object) -> object:
         return container[key]
     key = certain(key)
     if not is_modelled(type(container), "__getitem__"):
+        if type(container) is MappingProxyType:
+            return load_item(owner_of(container), key)
         use_opaque(container, "__getitem__")
         return container[key]
     if isinstance(container, defaultdict):
         return load_default(container, key)
     read_item(container, key)
-    return container[key]
+    return at_once(operator.getitem, container, key)
 
 
 def load_default(container: "defaultdict[object, object]", key: object) -> object:
     if container.default_factory in INSTANT:  # what Python does without letting go of its lock
         change_item(ITEM_INSERT, container, key, None)
-        value = container[key]
+        value = at_once(operator.getitem, container, key)
         give(container, (value,))
         return value
     read_item(container, key)
-    return container[key] if dict.__contains__(container, key) else missing_item(container, key)
+    is_there = at_once(dict.__contains__, container, key)
+    return at_once(operator.getitem, container, key) if is_there else missing_item(container, key)
 
 
 def missing_item(container: "defaultdict[object, object]", key: object) -> object:
@@ -259,6 +298,9 @@ def store_item(container: Any, key: object, value: object) -> None:
         else:
             runtime.note_change()
             use_opaque(container, "__setitem__")
+        if is_coded(key) and is_modelled(type(container), "__setitem__"):
+            quietly(operator.setitem, container, key, value)
+            return
     container[key] = value
 
 
@@ -271,6 +313,9 @@ def delete_item(container: Any, key: object) -> None:
         else:
             runtime.note_change()
             use_opaque(container, "__delitem__")
+        if is_coded(key) and is_modelled(type(container), "__delitem__"):
+            quietly(operator.delitem, container, key)
+            return
     del container[key]
 
 
@@ -283,26 +328,53 @@ def contains(item: object, container: Any) -> bool:
             if shape == KEYED or shape == ELEMENTS:
                 item = certain(item)
                 read_item(container, item)
-            else:
-                container = stable(container)
-                item = stable(item)
-        elif kind in VIEWS:
+                return at_once(operator.contains, container, item) is True
+            return any_equal(container, item)
+        if kind in VIEWS:
             owner = owner_of(container)
             if VIEWS[kind] == "keys":
                 item = certain(item)
                 read_item(owner, item)
-            else:
-                read_all(owner)
+                return at_once(operator.contains, container, item) is True
+            read_all(owner)
+            container = view_of(shallow_copy(owner), kind)
+        elif kind is MappingProxyType:
+            return contains(item, owner_of(container))
+        elif hasattr(kind, "__next__"):  # it is looked through, up to the item
+            take_from(container)
         else:
-            if hasattr(kind, "__next__"):  # it is looked through, up to the item
-                runtime.note_change()
             use_opaque(container, "__contains__")
     return item in container
 
 
-def owner_of(view: object) -> object:
-    """The dict that a view of keys, values or items shows."""
+def any_equal(container: Any, item: object) -> bool:
+    """Look for an item in a list or deque. If nothing but C code has a say in what is equal, this
+    is one step."""
+    if not runs_code(item) and not any(runs_code(each) for each in plain_items(container)):
+        return stable(item) in stable(container)
+    return any(are_equal(each, item) for each in iterate(container))
+
+
+def are_equal(one: object, other: object) -> bool:
+    return one is other or truth(compare(operator.eq, one, other))
+
+
+def runs_code(item: object) -> bool:
+    """Whether to compare or show an item may take steps of its own."""
+    kind = type(item)
+    if kind in ATOMS or not RUNNING.check.objects.is_seen(kind):
+        return False
+    return any(is_own(kind, name) for name in CODED_BY)
+
+
+def owner_of(view: object) -> Any:
+    """The dict that a view of keys, values or items shows, or what is behind a mapping proxy."""
     return gc.get_referents(view)[0]
+
+
+def view_of(owner: Any, kind: type) -> Any:
+    """A view of another dict, of the same kind."""
+    return getattr(owner, VIEWS[kind])()
 
 
 # The whole
@@ -314,6 +386,8 @@ def length(container: Any) -> int:
             read_length(container)
         elif type(container) in VIEWS:
             read_length(owner_of(container))
+        elif type(container) is MappingProxyType:
+            return length(owner_of(container))
         else:
             use_opaque(container, "__len__")
     return len(container)
@@ -333,25 +407,22 @@ def operand(value: Any) -> Any:
             read_length(value)
         elif kind in VIEWS:
             read_length(owner_of(value))
+        elif kind is MappingProxyType:
+            return operand(owner_of(value))
+        else:
+            use_opaque(value, "__bool__" if hasattr(kind, "__bool__") else "__len__")
     return value
 
 
 def stable(value: Any) -> Any:
     """A value that nobody changes from now on: containers are read and copied, with all in them."""
-    return copied(value, stable)
+    return copied(value, {}, False)
 
 
 def shown(value: Any) -> Any:
     """The same for a value whose text is asked for. The text of the user's own objects in it is
     made by their code, in turn with the reading of the rest."""
-    return copied(value, shown_part)
-
-
-def shown_part(value: Any) -> Any:
-    copy = shown(value)
-    return (
-        Text(repr(value)) if copy is value and RUNNING.check.objects.is_seen(type(value)) else copy
-    )
+    return copied(value, {}, True)
 
 
 class Text:
@@ -364,55 +435,166 @@ class Text:
         return self.text
 
 
-def copied(value: Any, part_of: Callable[[Any], Any]) -> Any:
-    """A copy of a container, with something else for each of its parts."""
+def copied(value: Any, copies: dict[int, Any], shows: bool) -> Any:
+    """A copy of a container and of those in it, which may be that same one. `copies` are known, by
+    the ids of what they are copies of; what is shown is looked at wherever it is met."""
     kind = type(value)
     if kind in ATOMS:
         return value
     if kind is tuple:
-        parts = [part_of(part) for part in value]
+        parts = [copied_part(part, copies, shows) for part in value]
         same = all(part is old for part, old in zip(parts, value, strict=True))
         return value if same else tuple(parts)
     if kind in VIEWS:
-        return getattr(copied(owner_of(value), part_of), VIEWS[kind])()
+        return view_of(copied(owner_of(value), copies, shows), kind)
+    if kind is MappingProxyType:
+        return MappingProxyType(copied(owner_of(value), copies, shows))
+    if id(value) in copies:
+        return copies[id(value)]
     shape = shape_of(kind)
-    if shape == NO_CONTAINER or any(is_own(kind, name) for name in SHOWN_BY):
+    if shape == NO_CONTAINER:
+        use_opaque(value, "__repr__")
         return value
+    if any(is_own(kind, name) for name in SHOWN_BY):
+        return value
+    if shows:
+        return shown_copy(value, shape, copies)
+    if shape == INDEXED or shape == KEYED:
+        note_code(value)
     read_all(value)
-    return copy_of(value, shape, part_of)
-
-
-def copy_of(value: Any, shape: int, part_of: Callable[[Any], Any]) -> Any:
-    """A copy of a container that was just read; what is in it is read next."""
-    if type(value) is deque:
-        return deque([part_of(part) for part in list(value)], value.maxlen)
-    copy = shallow_copy(value)
-    if shape == KEYED:
-        for key, part in list(dict.items(copy)):
-            dict.__setitem__(copy, key, part_of(part))
-    elif isinstance(copy, list):
-        copy[:] = [part_of(part) for part in list(copy)]
+    copies[id(value)] = copy = shallow_copy(value)
+    copy_parts(copy, shape, copies, shows)
     return copy
 
 
+def shown_copy(value: Any, shape: int, copies: dict[int, Any]) -> Any:
+    """The code of something in a container may show the container again."""
+    check = RUNNING.check
+    thread = check.runtime.current
+    key = (-1 if thread is None else thread.id, id(value))
+    showing = check.objects.showing
+    if key in showing:
+        return Text("{...}" if shape == KEYED else "[...]")
+    showing.add(key)
+    try:
+        if shape == INDEXED and has_code(value):
+            return [copied_part(part, copies, True) for part in iterate(value)]
+        if shape == INDEXED or shape == KEYED:
+            note_code(value)
+        read_all(value)
+        copies[id(value)] = copy = shallow_copy(value)
+        copy_parts(copy, shape, copies, True)
+        del copies[id(value)]
+    finally:
+        showing.discard(key)
+    return copy
+
+
+def has_code(container: Any, depth: int = 3) -> bool:
+    """Whether Python code runs for what is in a container, when that is compared or shown."""
+    for part in parts_of(container):
+        if runs_code(part):
+            return True
+        is_container = shape_of(type(part)) != NO_CONTAINER or type(part) is tuple
+        if is_container and depth and has_code(part, depth - 1):
+            return True
+    return False
+
+
+def note_code(container: Any) -> None:
+    """Such code may see a list or dict change while that is compared or shown."""
+    objects = RUNNING.check.objects
+    if objects.is_shared(container) and has_code(container):
+        objects.note_opaque("code that is run for the items", container)
+
+
+def parts_of(container: Any) -> list[Any]:
+    if isinstance(container, NUMBERS):
+        return []
+    if shape_of(type(container)) == KEYED:
+        return [*dict.keys(container), *dict.values(container)]
+    return list(container) if type(container) is tuple else plain_items(container)
+
+
+def copied_part(part: Any, copies: dict[int, Any], shows: bool) -> Any:
+    copy = copied(part, copies, shows)
+    is_plain = not shows or copy is not part or not RUNNING.check.objects.is_seen(type(part))
+    return copy if is_plain else Text(repr(part))
+
+
+def copy_parts(copy: Any, shape: int, copies: dict[int, Any], shows: bool) -> None:
+    """Put copies in the place of what is in a container that was just read: that is read next."""
+    if shape == KEYED:
+        for key, part in list(dict.items(copy)):
+            new = copied_part(part, copies, shows)
+            if new is not part:
+                dict.__setitem__(copy, key, new)
+    elif isinstance(copy, list):
+        parts = [copied_part(part, copies, shows) for part in list.copy(copy)]
+        list.__setitem__(copy, slice(None), parts)
+    elif type(copy) is deque:
+        parts = [copied_part(part, copies, shows) for part in list(copy)]
+        copy.clear()
+        copy.extend(parts)
+
+
 def shallow_copy(value: Any) -> Any:
-    return value.__copy__() if hasattr(value, "__copy__") else value.copy()
+    """A copy without running any code of its class."""
+    for base in BASES:
+        if isinstance(value, base):
+            break
+    if type(value) is base:
+        return value.__copy__() if hasattr(value, "__copy__") else value.copy()
+    copy: Any = new_like(base, value)
+    if isinstance(value, dict):
+        for key, item in list(cast(Any, base).items(value)):
+            cast(Any, base).__setitem__(copy, key, item)
+    elif isinstance(value, set):
+        set.update(copy, set.copy(value))
+    else:
+        cast(Any, base).extend(copy, plain_items(value))
+    own, new = own_dict(value), own_dict(copy)
+    if own and new is not None:
+        new.update(own)
+    return copy
+
+
+FACTORY: Final[Any] = vars(defaultdict)["default_factory"]
+BASES: Final = (defaultdict, OrderedDict, dict, list, set, deque, bytearray, array)
+
+
+def new_like(base: Any, value: Any) -> Any:
+    """An empty container of the class of another one."""
+    if base is array:
+        return array.__new__(type(value), value.typecode)
+    copy = base.__new__(type(value))
+    if base is deque:
+        deque.__init__(copy, (), value.maxlen)
+    elif base is defaultdict:
+        FACTORY.__set__(copy, FACTORY.__get__(value))
+    return copy
 
 
 def items_of(value: Any) -> Any:
     """What is put into a container together: items that are read or made now, one after the other,
     and then put in at once."""
     kind = type(value)
+    if kind in ATOMS or kind is tuple:
+        return value
     if kind in VIEWS:
         read_all(owner_of(value))
         return list(value)
+    if kind is MappingProxyType:
+        return items_of(owner_of(value))
     if shape_of(kind) != NO_CONTAINER and not is_own(kind, "__iter__"):
         read_all(value)
         return shallow_copy(value)
-    if not isinstance(value, Iterator):
+    if not issubclass(kind, Iterator):
+        use_opaque(value, "__iter__")
         return value
-    RUNNING.check.runtime.note_change()
-    return list(value)
+    take_from(value)
+    operator.length_hint(value)
+    return [item for item in value]  # noqa: C416  (`list` would believe what was hinted at)
 
 
 def pairs_of(value: Any) -> Any:
@@ -438,18 +620,32 @@ def unpack(value: object) -> object:
     if kind in VIEWS:
         read_all(owner_of(value))
         return tuple(cast(Any, value))
+    if kind is MappingProxyType:
+        return unpack(owner_of(value))
     shape = shape_of(kind)
     if shape == NO_CONTAINER or is_own(kind, "__iter__"):
-        note_taking(kind)
+        if issubclass(type(value), Iterator):
+            take_from(value)
+        else:
+            use_opaque(value, "__iter__")
         return value
     read_all(value)
     return dict(cast(Any, value)) if shape == KEYED else tuple(cast(Any, value))
 
 
 def compare(function: Callable[[Any, Any], object], one: object, other: object) -> object:
-    if RUNNING.check.runtime.is_elsewhere() or type(one) in ATOMS or type(other) in ATOMS:
+    if RUNNING.check.runtime.is_elsewhere():
         return function(one, other)
-    return function(stable(one), stable(other))
+    kind, other_kind = type(one), type(other)
+    if (kind in ATOMS and other_kind is not bytearray) or (
+        other_kind in ATOMS and kind is not bytearray
+    ):
+        return function(one, other)
+    name = f"__{function.__name__}__"
+    use_opaque(one, name)
+    use_opaque(other, name)
+    copies: dict[int, Any] = {}  # for both: what is the same stays the same
+    return function(copied(one, copies, False), copied(other, copies, False))
 
 
 IN_PLACE: Final = {
@@ -464,18 +660,46 @@ def operate(function: Callable[[Any, Any], object], one: object, other: object) 
     kind = type(one)
     if kind is str or kind is bytes:
         return function(one, stable(other))
+    if kind is MappingProxyType:
+        return operate(function, owner_of(one), other)
+    name = function.__name__.strip("_")
+    is_others = is_own(type(other), f"__r{name}__")  # what is done is the other operand's matter
     if shape_of(kind) == NO_CONTAINER:
-        if function.__name__.startswith("i"):  # an object of C may change in place
+        if name.startswith("i"):  # an object of C may change in place
             runtime.note_change()
-        return function(one, items_of(other) if shape_of(type(other)) != NO_CONTAINER else other)
-    if is_own(kind, f"__{function.__name__}__"):
+        if RUNNING.check.objects.is_seen(kind):
+            return function(one, other)
+        if not is_others:
+            other = operand_now(other)
+        use_opaque(one, f"__{name}__")
+        return function(operand_now(one), other)
+    if is_own(kind, f"__{name}__") or is_others:
         return function(one, other)
-    other = items_of(other)
     if function not in IN_PLACE:
-        return function(items_of(one), other)
+        other = operand_now(other)
+        read_all(one)
+        return function(one, other)
+    fills = function is (operator.ior if shape_of(kind) == KEYED else operator.iadd)
+    if fills and is_filled_stepwise(kind) and takes_steps(other):
+        put_in_stepwise(one, other)
+        return one
+    other = operand_now(other) if function is not operator.iadd else items_of(other)
     give(one, (other,))
     change_all(one)
-    return function(one, other)
+    return quietly(function, one, other)
+
+
+def operand_now(value: Any) -> Any:
+    """The right side of an operator, as it is now."""
+    kind = type(value)
+    if kind in VIEWS:
+        owner = owner_of(value)
+        read_all(owner)
+        return view_of(shallow_copy(owner), kind)
+    if kind is MappingProxyType or shape_of(kind) != NO_CONTAINER:
+        return items_of(value)
+    use_opaque(value, "__add__")
+    return value
 
 
 def give(container: object, things: tuple[object, ...]) -> None:
@@ -489,90 +713,209 @@ def give(container: object, things: tuple[object, ...]) -> None:
 # Iteration
 
 
-class IndexIterator:
+def now_in(container: object) -> int:
+    """How many items are in a list, whatever its class says."""
+    if not RUNNING.check.runtime.is_elsewhere():
+        read_length(container)
+    return plain_length(container)
+
+
+class ItemIterator:
+    """Goes through a container step by step. One that the user has made may be shared: then who
+    takes from it changes it."""
+
+    def __init__(self, is_users: bool) -> None:
+        self.is_users = is_users  # not of a loop, which nobody else gets hold of
+
+    def __iter__(self) -> "ItemIterator":
+        return self
+
+    def announce_taking(self) -> bool:
+        """Whether the steps of the iterator are seen at all."""
+        if RUNNING.check.runtime.is_elsewhere():
+            return False
+        if self.is_users:
+            change_all(self)
+        return True
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """How it is copied: by C, which does not say what it looks at."""
+        if not RUNNING.check.runtime.is_elsewhere():
+            RUNNING.check.objects.note_opaque("a copy of an iterator", self)
+        return self.__reduce__()
+
+
+class IndexIterator(ItemIterator):
     """Goes through a list, one step for each item; it sees what is appended meanwhile."""
 
-    def __init__(self, container: Any) -> None:
+    def __init__(self, container: Any, is_users: bool = False) -> None:
+        super().__init__(is_users)
         self.container = container
         self.index = 0
 
-    def __iter__(self) -> "IndexIterator":
-        return self
-
     def __next__(self) -> object:
+        is_seen = self.announce_taking()
         container = self.container
         if container is None:
             raise StopIteration
-        if not RUNNING.check.runtime.is_elsewhere():
-            read_item(container, self.index)
-        if self.index >= len(container):
+        index = self.index
+        self.index = index + 1
+        if is_seen:
+            read_item(container, index)
+        if index >= plain_length(container):
             self.container = None
             raise StopIteration
-        item = container[self.index]
-        self.index += 1
-        return item
+        return plain_item(container, index)
+
+    def __repr__(self) -> str:
+        return shown_as(type(iter(self.container or [])), self)
+
+    def __length_hint__(self) -> int:
+        return 0 if self.container is None else max(now_in(self.container) - self.index, 0)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (iter, ([],)) if self.container is None else (iter, (self.container,), self.index)
+
+    def __setstate__(self, index: int) -> None:
+        self.index = max(index, 0)
 
 
-class ReverseIterator:
+class ReverseIterator(ItemIterator):
     """Goes through a list backwards from what is its end at the beginning."""
 
     def __init__(self, container: Any) -> None:
+        super().__init__(True)
         self.container = container
-        self.index = length(container) - 1
-
-    def __iter__(self) -> "ReverseIterator":
-        return self
+        self.index = now_in(container) - 1
 
     def __next__(self) -> object:
-        container = self.container
-        if self.index < 0:
+        is_seen = self.announce_taking()
+        index = self.index
+        if index < 0:
             raise StopIteration
-        if not RUNNING.check.runtime.is_elsewhere():
-            read_item(container, self.index)
-        if self.index >= len(container):
+        self.index = index - 1
+        if is_seen:
+            read_item(self.container, index)
+        if index >= plain_length(self.container):
             self.index = -1
             raise StopIteration
-        item = container[self.index]
-        self.index -= 1
-        return item
+        return plain_item(self.container, index)
+
+    def __repr__(self) -> str:
+        return shown_as(type(reversed(self.container)), self)
+
+    def __length_hint__(self) -> int:
+        return self.index + 1 if self.index < now_in(self.container) else 0
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (iter, ([],)) if self.index < 0 else (reversed, (self.container,), self.index)
+
+    def __setstate__(self, index: int) -> None:
+        self.index = min(max(index, -1), now_in(self.container) - 1)
 
 
-class StepwiseIterator:
+class StepwiseIterator(ItemIterator):
     """Goes through a dict, set, deque or view; each step looks at it before it takes the next, and
     so does the beginning: from then on Python minds what is put in or taken out."""
 
-    def __init__(self, owner: object, look: Callable[[object], None], items: Any) -> None:
+    def __init__(self, owner: Any, items: Any, is_users: bool, is_reversed: bool = False) -> None:
+        super().__init__(is_users)
         self.owner = owner
-        self.look = look
-        look(owner)
-        self.items: Iterator[Any] = iter(items)
-
-    def __iter__(self) -> "StepwiseIterator":
-        return self
+        self.look = look_for(type(items))
+        self.look(owner)
+        self.items: Iterator[Any] = reversed(items) if is_reversed else iter(items)
 
     def __next__(self) -> object:
-        if not RUNNING.check.runtime.is_elsewhere():
+        if self.announce_taking():
             self.look(self.owner)
         return next(self.items)
 
+    def __length_hint__(self) -> int:
+        return operator.length_hint(self.items)
 
-def iterate(value: Any) -> Any:
-    """What a loop goes through."""
+    def __reduce__(self) -> tuple[Any, ...]:
+        read_all(self.owner)
+        return cast(tuple[Any, ...], self.items.__reduce__())
+
+    def __repr__(self) -> str:
+        return shown_as(type(self.items), self)
+
+
+def shown_as(kind: type, iterator: object) -> str:
+    """The text of an iterator that stands for one of Python's."""
+    module = module_of(kind)
+    name = kind.__name__ if module == "builtins" else f"{module}.{kind.__name__}"
+    return f"<{name} object at {id(iterator):#x}>"
+
+
+def iterate(value: Any, is_users: bool = False) -> Any:
+    """What a loop goes through, or the user by an iterator."""
     if RUNNING.check.runtime.is_elsewhere():
         return value
     kind = type(value)
     if kind in VIEWS:
-        look = read_length if VIEWS[kind] == "keys" else read_all
-        return StepwiseIterator(owner_of(value), look, value)
+        return StepwiseIterator(owner_of(value), value, is_users)
+    if kind is MappingProxyType:
+        return iterate(owner_of(value), is_users)
     shape = shape_of(kind)
     if shape == NO_CONTAINER or is_own(kind, "__iter__"):
+        if hasattr(kind, "__next__"):
+            return taking(value)
         use_opaque(value, "__iter__")
-        note_generator(value)
-        note_taking(kind)
         return value
     if shape == INDEXED:
-        return IndexIterator(value)
-    return StepwiseIterator(value, read_all if shape == WHOLE else read_length, value)
+        return IndexIterator(value, is_users)
+    return StepwiseIterator(value, value, is_users)
+
+
+def users_iterator(value: Any) -> Any:
+    """What `iter` gives."""
+    return value if hasattr(type(value), "__next__") else iterate(value, True)
+
+
+def users_reversed(value: Any) -> Any:
+    """What `reversed` gives."""
+    kind = type(value)
+    if kind is MappingProxyType:
+        return users_reversed(owner_of(value))
+    if kind in VIEWS:
+        return StepwiseIterator(owner_of(value), value, True, True)
+    shape = shape_of(kind)
+    if shape == INDEXED and not is_own(kind, "__reversed__"):
+        return ReverseIterator(value)
+    if shape == NO_CONTAINER or shape == ELEMENTS or is_own(kind, "__reversed__"):
+        use_opaque(value, "__getitem__")
+        return reversed(value)
+    return StepwiseIterator(value, value, True, True)
+
+
+def look_for(kind: type) -> Callable[[object], None]:
+    """How an iterator looks at a dict, set or deque, or at that of a view."""
+    if kind in VIEWS:
+        return read_length if VIEWS[kind] == "keys" else read_all
+    return read_all if shape_of(kind) == WHOLE else read_length
+
+
+def taking(iterator: Any) -> Any:
+    """An iterator that a loop goes through."""
+    take_from(iterator)
+    if isinstance(iterator, ItemIterator) or not RUNNING.check.objects.is_shared(iterator):
+        return iterator
+    return Taking(iterator)
+
+
+class Taking:
+    """Goes through an iterator that threads share."""
+
+    def __init__(self, items: Iterator[Any]) -> None:
+        self.items = items
+
+    def __iter__(self) -> "Taking":
+        return self
+
+    def __next__(self) -> object:
+        take_from(self.items)
+        return next(self.items)
 
 
 # Methods
@@ -582,10 +925,16 @@ READING: Final = {
     "issubset", "issuperset", "isdisjoint", "most_common", "elements", "total", "tobytes", "tolist",
     "decode", "hex", "find", "rfind", "startswith", "endswith", "split", "buffer_info",
     "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__repr__", "__str__", "__or__",
-    "__and__", "__sub__", "__xor__", "__add__", "__mul__", "__ror__", "__copy__", "__reversed__",
-    "__format__", "__contains__",
+    "__and__", "__sub__", "__xor__", "__add__", "__mul__", "__ror__", "__rand__", "__rsub__",
+    "__rxor__", "__rmul__", "__mod__", "__rmod__", "__copy__", "__format__", "__contains__",
+    "__alloc__", "tounicode", "__reduce__", "__reduce_ex__",
+    *[name for name in dir(bytes) if not name.startswith("_")],  # give new text, or look for some
 }  # fmt: skip
-UNSEEN: Final = {"keys", "values", "items", "__class__", "__sizeof__", "__hash__"}
+# Methods that look at nothing that is in a container: they give views of it, or are its class's.
+UNSEEN: Final = {
+    "keys", "values", "items", "__class__", "__sizeof__", "__hash__", "__class_getitem__",
+    "fromkeys", "fromhex", "maketrans", "__buffer__", "__release_buffer__",
+}  # fmt: skip
 BY_KEY: Final = {
     "get": ITEM_READ, "__contains__": ITEM_READ, "setdefault": ITEM_INSERT, "pop": ITEM_DELETE,
     "add": ITEM_INSERT, "discard": ITEM_DELETE, "remove": ITEM_DELETE,
@@ -595,12 +944,24 @@ SPECIAL: Final[dict[str, Callable[..., object]]] = {
     "__setitem__": store_item,
     "__delitem__": delete_item,
     "__len__": length,
-    "__iter__": iterate,
+    "__iter__": users_iterator,
+    "__reversed__": users_reversed,
 }
 
 
+COMPARING: Final = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
 TAKING: Final = {"pop", "popleft"}
+# Methods that may change all of a container; one that is not listed anywhere counts as one, too.
+CHANGING: Final = {
+    "clear", "update", "extend", "extendleft", "appendleft", "append", "insert", "reverse", "sort",
+    "rotate", "popitem", "pop", "popleft", "remove", "move_to_end", "subtract", "byteswap",
+    "intersection_update", "difference_update", "symmetric_difference_update", "fromlist",
+    "fromfile", "frombytes", "fromunicode", "fromstring", "__iadd__", "__imul__", "__ior__",
+    "__iand__", "__isub__", "__ixor__", "__init__", "__setstate__", "__missing__", "__deepcopy__",
+    "tofile", "resize",
+}  # fmt: skip
 FINDING: Final = {"count", "index", "remove"}
+STEPWISE: Final = {"extend", "update"}  # what puts items in one by one, as they come
 TAKING_ITEMS: Final = {
     "extend", "extendleft", "update", "intersection_update", "difference_update", "subtract",
     "symmetric_difference_update", "union", "intersection", "difference", "symmetric_difference",
@@ -609,15 +970,15 @@ TAKING_ITEMS: Final = {
 }  # fmt: skip
 
 
-def call_method(function: Callable[..., Any], *arguments: Any, **named: Any) -> object:
+def call_method(our_function: Callable[..., Any], /, *arguments: Any, **named: Any) -> object:
     """Call a bound method of a container."""
     objects = RUNNING.check.objects
-    container = cast(Any, function).__self__
-    name = cast(Any, function).__name__
+    container = cast(Any, our_function).__self__
+    name = cast(Any, our_function).__name__
     if name in SPECIAL:
         if is_own(type(container), name):
             announce_special(container, name, arguments)
-            return function(*arguments)
+            return our_function(*arguments)
         return SPECIAL[name](container, *arguments)
     shape = shape_of(type(container))
     is_sequence = shape == INDEXED or shape == WHOLE
@@ -626,6 +987,16 @@ def call_method(function: Callable[..., Any], *arguments: Any, **named: Any) -> 
             return find(container, name, arguments)
     elif RUNNING.check.path is not None and not is_sequence:
         arguments = tuple([certain(argument) for argument in arguments[:1]]) + arguments[1:]
+    if name in COMPARING:
+        note_code(container)
+    elif name in ("__repr__", "__str__", "__format__"):
+        container = shown(container)
+        return getattr(container, name)(*arguments)
+    fills = name in STEPWISE and not named and is_filled_stepwise(type(container))
+    if fills and any(takes_steps(argument) for argument in arguments):
+        for argument in arguments:
+            put_in_stepwise(container, argument)
+        return None
     if name == "update" and shape == KEYED:
         arguments = tuple([pairs_of(argument) for argument in arguments])
         if objects.dicts and objects.instance_with(container) is not None:
@@ -636,7 +1007,47 @@ def call_method(function: Callable[..., Any], *arguments: Any, **named: Any) -> 
     give(container, arguments)
     give(container, tuple(named.values()))
     announce_method(container, name, arguments)
-    return function(*arguments, **named)
+    if not is_sequence and are_coded(arguments):
+        return quietly(partial(our_function, **named), *arguments)
+    return our_function(*arguments, **named)
+
+
+def takes_steps(items: Any) -> bool:
+    """Whether Python code runs between one item and the next, when they are put in one by one."""
+    kind = type(items)
+    if kind is GeneratorType:
+        return True
+    if kind is map or kind is filter:
+        return type(items.__reduce__()[1][0]) in (FunctionType, MethodType)
+    if kind in ATOMS or is_modelled(kind, "__iter__"):
+        return False
+    return RUNNING.check.objects.is_seen(kind) and hasattr(kind, "__iter__")
+
+
+def is_filled_stepwise(kind: type) -> bool:
+    return not issubclass(kind, bytearray)  # that takes all items before it puts them in
+
+
+def put_in_stepwise(container: Any, items: Any) -> None:
+    """Put items into a container one by one, as Python does if its code makes them."""
+    for item in pairs_in(items) if shape_of(type(container)) == KEYED else iterate(items):
+        put_in(container, item)
+
+
+def pairs_in(items: Any) -> Any:
+    """The items of a mapping, or pairs."""
+    if not hasattr(items, "keys"):
+        return iterate(items)
+    return [(key, items[key]) for key in iterate(items.keys())]
+
+
+def put_in(container: Any, item: Any) -> None:
+    shape = shape_of(type(container))
+    if shape == KEYED:
+        key, value = item
+        store_item(container, key, value)
+    else:
+        call_method(container.add if shape == ELEMENTS else container.append, item)
 
 
 def update_attributes(own: dict[object, object], new: dict[object, object]) -> None:
@@ -666,9 +1077,12 @@ def announce_special(container: object, name: str, arguments: tuple[object, ...]
 
 def find(container: Any, name: str, arguments: tuple[Any, ...]) -> object:
     """Look for something with parts, which is compared with the items of a list or deque."""
+    sought, *bounds = arguments
+    is_coded_list = runs_code(sought) or any(runs_code(each) for each in plain_items(container))
+    if is_coded_list and not bounds:
+        return find_stepwise(container, name, sought)
     read_all(container)
     items = list(container)
-    sought, *bounds = arguments
     known = [sought if item is sought else stable(item) for item in items]
     if name != "remove":
         return getattr(known, name)(stable(sought), *bounds)
@@ -681,13 +1095,71 @@ def find(container: Any, name: str, arguments: tuple[Any, ...]) -> object:
     return None
 
 
+def find_stepwise(container: Any, name: str, sought: object) -> object:
+    """The same if comparing takes steps, between which the container may change. What is removed
+    then is whatever has come to the place."""
+    count = 0
+    for place, item in enumerate(iterate(container)):
+        if not are_equal(item, sought):
+            continue
+        if name == "index":
+            return place
+        if name == "remove":
+            change_all(container)
+            if place < len(container) or not isinstance(container, list):
+                del container[place]
+            return None
+        count += 1
+    if name == "count":
+        return count
+    raise ValueError(f"{type(container).__name__}.{name}(x): x not in it")
+
+
+def view_method(function: Any) -> Any:
+    """A method of a view of a dict, or of a mapping proxy."""
+    view = function.__self__
+    name = function.__name__
+    if type(view) is MappingProxyType and name != "__repr__":
+        return partial(call_method, getattr(owner_of(view), name))
+    if name in SPECIAL:
+        return partial(SPECIAL[name], view)
+    if name == "__contains__":
+        return partial(holds, view)
+    return partial(call_on_view, function)
+
+
+def holds(container: Any, item: object) -> bool:
+    return contains(item, container)
+
+
+def call_on_view(function: Any, *arguments: Any) -> object:
+    given = [operand_now(argument) for argument in arguments]
+    return getattr(stable(function.__self__), function.__name__)(*given)
+
+
+def announce_on_attributes(container: Any, name: str, arguments: tuple[Any, ...]) -> None:
+    """A method of a dict whose items are the attributes of an object."""
+    kind = BY_KEY.get(name, 0)
+    if not kind or not arguments or type(arguments[0]) is not str:
+        if name not in UNSEEN:
+            change_all(container)
+    elif kind == ITEM_READ or (kind == ITEM_INSERT) == (arguments[0] in container):
+        read_item(container, arguments[0])
+    else:
+        change_item(kind, container, arguments[0], arguments[-1])
+
+
 def announce_method(container: object, name: str, arguments: tuple[object, ...]) -> None:
     check = RUNNING.check
     objects = check.objects
+    if objects.dicts and objects.instance_with(container) is not None:
+        announce_on_attributes(container, name, arguments)
+        return
     contents = objects.contents_of(container)
     if contents is None:
         if name not in READING and name not in UNSEEN and BY_KEY.get(name, 0) != ITEM_READ:
             check.runtime.note_change()
+            objects.save_own_contents(container)
         return
     shape = contents.shape
     by_key = BY_KEY.get(name, 0) if shape == KEYED or shape == ELEMENTS else 0
@@ -698,7 +1170,7 @@ def announce_method(container: object, name: str, arguments: tuple[object, ...])
             change_item(by_key, container, arguments[0], None)
     elif name == "append" and shape == INDEXED:
         announce(APPEND, contents, -1, None)
-        objects.save_contents(container)
+        objects.save_item(container, None)
     elif name in TAKING and (shape == INDEXED or shape == WHOLE):
         announce(TAKE, contents, -1, None)
         objects.save_contents(container)

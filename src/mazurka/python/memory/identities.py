@@ -7,8 +7,11 @@ that thread's count: this is the same whenever the thread does the same. An obje
 before the execution, and outlives it, keeps its identity; undo.py puts back what was changed.
 """
 
+from contextvars import ContextVar
 from functools import partial
+from gc import get_referents, is_tracked
 from hashlib import blake2b
+from sys import modules
 from threading import Thread
 from types import (
     BuiltinFunctionType,
@@ -17,21 +20,29 @@ from types import (
     CoroutineType,
     FunctionType,
     GeneratorType,
+    MappingProxyType,
     MethodType,
+    SimpleNamespace,
 )
 from typing import Any, Final, cast
 
+from mazurka.engine.result import MazurkaError
 from mazurka.python.check import RUNNING
 from mazurka.python.memory.cells import Contents, Variable
+from mazurka.python.memory.older_objects import newer_objects
 from mazurka.python.memory.shapes import (
     ATOMS,
     ELEMENTS,
     KEYED,
     NO_CONTAINER,
+    CMethodType,
     LruCache,
+    all_are_atoms,
     contents_of_cell,
+    has_atoms_only,
     is_harmless,
     is_memory,
+    module_of,
     own_dict,
     plain_items,
     present_value,
@@ -39,6 +50,7 @@ from mazurka.python.memory.shapes import (
     slots_of,
     value_of_slot,
 )
+from mazurka.python.memory.states import has_state, is_iterator
 from mazurka.python.memory.undo import Undo, fill_set
 from mazurka.python.runtime.names import where_now
 from mazurka.python.runtime.runtime import INTERRUPTED, Memory, Runtime
@@ -50,8 +62,20 @@ VALUE: Final = "="  # the one field of the cell of a closure variable
 CACHE: Final = "(cache)"  # where a cached function keeps what stands for its cache
 CALL_COUNT: Final = "(calls)"  # and how often it was called
 
+# Classes of C whose instances show all that they have.
+TRANSPARENT: Final = (LruCache, SimpleNamespace, partial)
+
+# Objects of C that do not change themselves, but hold others.
+HOLDERS: Final = (ContextVar, MappingProxyType, classmethod, staticmethod)
+
+EARLY: Final = 2  # after so many executions of a search it is known what was there before them
+
 # Modules of classes whose methods only call others.
 ABSTRACT: Final = ("abc", "builtins", "collections.abc", "typing")
+
+
+# What has other things in it, but no name.
+LEADING_ON: Final = {FunctionType, partial, GeneratorType, CoroutineType, *HOLDERS}
 
 
 def site_name(site: tuple[object, int]) -> str:
@@ -75,6 +99,7 @@ class Record:
         self.identity: Identity = PRIVATE
         self.fields: dict[str, Cell] = {}
         self.contents: Contents | None = None
+        self.is_changed = False  # while others may use it
         self.site: tuple[object, int] = (None, 0)  # where it was first used
         self.number = 0  # its id, if somebody has asked for that
 
@@ -94,24 +119,42 @@ class Objects(Memory):
         self.outside: dict[int, Record] = {}
         self.sites: set[tuple[object, int]] = set()  # what is first used there is shared
         self.learnt_sites: set[str] = set()  # the same, by names that hold in every process
-        self.classes: dict[str, Identity] = {}  # by their names: those made in executions
-        self.modules: set[str] = set()  # whose code is rewritten
+        # By their names: classes made in executions, and what hangs on them.
+        self.classes: dict[str, Identity] = {}
+        self.in_class = ""  # the name of such a class, while what hangs on it is named,
+        self.hanging: dict[str, int] = {}  # and how many of that have a label
+        # By their names: whether the code of modules is rewritten when it is called.
+        self.modules: dict[str, bool] = {}
+        self.has_news = False  # whether something was named that a new search must know
+        self.lasting: list[tuple[object, str]] = []  # what turned out to be outside, and its label
         # The dicts of objects that code got hold of, by address, with the objects; and the globals
         # of modules, which are objects themselves.
         self.dicts: dict[int, tuple[object, object]] = {}
         self.namespaces: dict[int, tuple[object, object]] = {}
+        self.foreign: dict[int, object] = {}  # the globals of modules that are not rewritten
         self.opaque: dict[str, set[str]] = {}  # what was used, and which of it is not rewritten
         self.cached: list[Any] = []  # functions with functools.lru_cache that are outside
         # Attributes, by their names: those that some step has changed in this check, and those that
         # the search relies on not to be.
         self.changed: set[str] = set()
         self.trusted: set[str] = set()
+        self.unsteady: set[str] = set()  # what keys are compared by, though it changes
         self.rooting = False  # whether what is found now is outside
+        self.todo: list[tuple[object, str]] = []  # what is to be shared next, and its label
+        self.showing: set[tuple[int, int]] = set()  # which thread shows which container
         self.undo = Undo()  # of what executions do to outside objects
+        self.begun = 0  # executions of this search
+        self.divided = 0  # how often objects were set apart before the first one
+        self.early = Undo()  # of what the first ones do to all objects: some may be outside
+        self.late: set[str] = set()  # what was found to be outside after these
 
     def forget(self) -> None:
         """A new search: its locations are numbered afresh, but what is outside stays known."""
-        self.undo.put_back()
+        self.put_back()
+        if self.begun > 0:
+            self.find_older()
+        self.begun = 0
+        self.early.keep_untracked()
         self.here = {}
         self.before = {}
         self.classes = {}
@@ -121,6 +164,21 @@ class Objects(Memory):
             record.fields = {}
             record.contents = None
 
+    def forget_outside(self) -> None:
+        """What is outside is to be named anew."""
+        self.put_back()
+        self.let_go()
+        self.cached = []
+        self.here = {}
+        self.before = {}
+        self.outside = {}
+        self.namespaces = {}
+
+    def add_lasting(self) -> None:
+        """Name what turned out to be outside in searches before this."""
+        for thing, label in self.lasting:
+            self.add_outside(thing, label)
+
     def let_go(self) -> None:
         """The check is over: its objects outlive it."""
         for function in self.cached:
@@ -129,13 +187,58 @@ class Objects(Memory):
 
     def begin(self) -> None:
         """A new execution."""
-        if self.undo.changes:
-            self.undo.put_back()
+        if self.undo.changes or self.undo.natives:
+            self.put_back()
+        if self.begun == 1 and self.find_older():
+            raise Misjudged
+        if self.begun == 0:
+            self.divided = RUNNING.check.heap.times
+        self.begun += 1
+        if self.begun == EARLY + 1:
+            self.early = Undo()
         self.before = self.here
         self.here = {}
         self.dicts = dict(self.namespaces)
         for function in self.cached:
             function.cache_clear()  # it may be called by code that is not rewritten
+
+    def put_back(self) -> None:
+        """All objects as they were before the execution."""
+        self.undo.put_back()
+        if self.undo.lost:
+            thing = self.undo.lost[0]
+            self.undo.lost = []
+            raise MazurkaError(
+                f"the program has changed {self.record_of(thing).identity.label}, which was there "
+                f"before it ran, and cannot be put back, being of type {type(thing).__name__}: "
+                "every execution must begin with the same state; make it in the program"
+            )
+
+    def find_older(self) -> bool:
+        """Name what the first execution has used, but not made, and put it back. (What holds
+        nothing but numbers and the like is found when it is met again.)"""
+        if self.divided != RUNNING.check.heap.times:
+            return False  # what it has made does not stand out any more
+        newer = {id(thing) for thing in newer_objects()}
+        found = [
+            record
+            for record in self.here.values()
+            if record.owner != OUTSIDE
+            and is_tracked(record.thing)
+            and id(record.thing) not in newer
+        ]
+        for record in found:
+            self.add_older(record.thing, record)
+        return bool(found)
+
+    def add_older(self, thing: object, record: Record) -> None:
+        label = record.identity.label or type(thing).__name__
+        if self.begun <= EARLY:
+            self.early.put_back_one(thing)
+        elif record.owner >= 0 or record.is_changed:
+            self.late.add(f"{label}, a {type(thing).__name__}")
+        self.lasting.append((thing, label))
+        self.has_news = True
 
     # Who is who
 
@@ -154,7 +257,11 @@ class Objects(Memory):
     def first_use(self, thing: object) -> Record:
         """An object that was not given away: it is its user's own, unless it was there before."""
         if issubclass(type(thing), type):
-            return self.add_local_class(cast(type, thing))
+            return self.first_use_of_class(cast(type, thing))
+        if type(thing) is FunctionType:
+            code = RUNNING.check.code
+            if code is not None and code.was_there(thing):
+                return self.add_function(thing)
         earlier = self.before.get(id(thing))
         if earlier is not None and earlier.thing is thing:
             return self.found_outside(thing, earlier)
@@ -185,18 +292,23 @@ class Objects(Memory):
 
     def found_outside(self, thing: object, earlier: Record) -> Record:
         """An object of the execution before: it was there all the time."""
-        label = earlier.identity.label or type(thing).__name__
-        self.rooting = True
-        try:
-            self.publish(Record(thing, OUTSIDE), label)
-        finally:
-            self.rooting = False
+        self.add_older(thing, earlier)
+        self.add_outside(*self.lasting[-1])
         self.stop_search()
         return self.outside[id(thing)]
 
     def stop_search(self) -> None:
         self.runtime.interrupt = Misjudged()
         self.runtime.stop(INTERRUPTED)
+
+    def add_outside(self, thing: object, label: str) -> None:
+        """Name an object that is there before all executions, whatever it is."""
+        if id(thing) not in self.outside:
+            self.rooting = True
+            try:
+                self.publish(Record(thing, OUTSIDE), label)
+            finally:
+                self.rooting = False
 
     def add_root(self, thing: object, label: str) -> None:
         """Name an object that is there before all executions, and what hangs on it."""
@@ -210,14 +322,52 @@ class Objects(Memory):
         """Name the globals of a module, and what hangs on them."""
         if id(namespace) not in self.outside:
             record = Record(namespace, OUTSIDE)
-            record.identity = Identity(f"outside@{namespace.get('__name__')}", "")
+            record.identity = Identity(f"outside@{name_of_module(namespace)}", "")
             self.outside[id(namespace)] = record
             self.namespaces[id(namespace)] = namespace, namespace
+            self.dicts[id(namespace)] = namespace, namespace
         for name, value in list(namespace.items()):
-            if isinstance(value, type) and self.is_seen(value):
-                self.add_class(value)
+            if issubclass(type(value), type) and self.is_seen(cast(type, value)):
+                self.add_class(cast(type, value))
             elif not name.startswith("__"):
                 self.add_root(value, name)
+
+    def is_namespace(self, namespace: dict[str, object]) -> bool:
+        """Whether something is the globals of a module whose code is rewritten. If nothing of the
+        module was used so far, they are named now."""
+        address = id(namespace)
+        if address in self.namespaces:
+            return True
+        if address in self.foreign:
+            return False
+        code = RUNNING.check.code
+        name = name_of_module(namespace)
+        if code is None or not self.is_seen_module(name):
+            self.foreign[address] = namespace
+            return False
+        code.meet_module(namespace)
+        return True
+
+    def named_modules(self) -> list[str]:
+        return [name_of_module(cast(Any, namespace)) for namespace, _ in self.namespaces.values()]
+
+    def is_seen_module(self, name: str) -> bool:
+        known = self.modules.get(name)
+        if known is None:
+            code = RUNNING.check.code
+            known = code is not None and code.is_wanted_module(name)
+            self.modules[name] = known
+        return known
+
+    def first_use_of_class(self, kind: type) -> Record:
+        """Either the execution has made it, or it belongs to a module that was not used so far."""
+        module = modules.get(module_of(kind))
+        if module is not None and self.is_namespace(module.__dict__):
+            record = self.outside.get(id(kind))
+            if record is not None:
+                self.here[id(kind)] = record
+                return record
+        return self.add_local_class(kind)
 
     def add_class(self, kind: type) -> None:
         if id(kind) not in self.outside:
@@ -227,21 +377,49 @@ class Objects(Memory):
             for name, value in list(vars(kind).items()):
                 self.add_root(value, f"{kind.__name__}.{name}")
 
+    def add_function(self, function: FunctionType) -> Record:
+        """A function that is there before all executions has attributes of its own."""
+        record = Record(function, OUTSIDE)
+        label = function.__qualname__
+        record.identity = Identity(f"outside@{name_of_module(function.__globals__)}.{label}", label)
+        self.outside[id(function)] = self.here[id(function)] = record
+        for name, value in list(function.__dict__.items()):
+            self.add_root(value, f"{label}.{name}")
+        return record
+
     def add_local_class(self, kind: type) -> Record:
         """A class that the execution has made. Classes are known by their names: two that have the
         same one share their locations."""
         name = name_of_class(kind)
-        if name not in self.classes:
-            self.classes[name] = Identity(name, kind.__name__)
         record = Record(kind, SHARED)
-        record.identity = self.classes[name]
+        record.identity = self.class_identity(name, kind.__name__)
         self.here[id(kind)] = record
-        for value in list(vars(kind).values()):
-            self.share(value, kind.__name__)
+        outer = self.in_class, self.hanging
+        self.in_class, self.hanging = name, {}
+        try:
+            for attribute, value in list(vars(kind).items()):
+                self.share(value, f"{kind.__name__}.{attribute}")
+        finally:
+            self.in_class, self.hanging = outer
         return record
+
+    def class_identity(self, name: str, label: str) -> Identity:
+        if name not in self.classes:
+            self.classes[name] = Identity(name, label)
+        return self.classes[name]
 
     def publish(self, record: Record, label: str) -> None:
         """From now on other threads may use an object: name it, and what hangs on it."""
+        outer, self.todo = self.todo, []
+        try:
+            self.name(record, label)
+            self.todo.reverse()
+            self.share_all()
+        finally:
+            self.todo = outer
+
+    def name(self, record: Record, label: str) -> None:
+        """Name an object, and have what hangs on it shared next."""
         thing = record.thing
         label = label or type(thing).__name__
         if self.rooting:
@@ -252,6 +430,11 @@ class Objects(Memory):
                 self.cached.append(thing)
             if shape_of(type(thing)) == ELEMENTS:  # as it will be when it is put back
                 fill_set(cast(set[Any], thing), list(cast(set[Any], thing)))
+        elif self.in_class:  # whichever thread happens to use the class first
+            record.owner = SHARED
+            self.hanging[label] = order = self.hanging.get(label, 0) + 1
+            record.identity = self.class_identity(f"{self.in_class}:{label}#{order}", label)
+            self.here[id(thing)] = record
         else:
             record.owner = SHARED
             thread = self.runtime.current
@@ -269,27 +452,64 @@ class Objects(Memory):
     # Giving objects away
 
     def share(self, thing: object, label: str) -> None:
-        """An object is put where other threads may find it."""
+        """An object is put where other threads may find it, with all that hangs on it: that may be
+        nested more deeply than Python lets functions call each other."""
+        if type(thing) in ATOMS and type(thing) is not BuiltinFunctionType:
+            return
+        outer, self.todo = self.todo, [(thing, label)]
+        try:
+            self.share_all()
+        finally:
+            self.todo = outer
+
+    def share_all(self) -> None:
+        """Depth first. What is named is named once; other things may lead back to themselves."""
+        todo = self.todo
+        met: set[int] = set()
+        while todo:
+            thing, label = todo.pop()
+            if type(thing) in LEADING_ON:
+                if id(thing) in met:
+                    continue
+                met.add(id(thing))
+            size = len(todo)
+            self.share_one(thing, label)
+            if len(todo) > size + 1:
+                parts = todo[size:]
+                parts.reverse()
+                todo[size:] = parts
+
+    def share_next(self, thing: object, label: str) -> None:
+        if type(thing) not in ATOMS or type(thing) is BuiltinFunctionType:
+            self.todo.append((thing, label))
+
+    def share_one(self, thing: object, label: str) -> None:
         kind = type(thing)
         if kind in ATOMS:
-            if kind is BuiltinFunctionType:  # maybe a method
-                self.share(cast(Any, thing).__self__, "")
+            if kind is BuiltinFunctionType or kind is CMethodType:  # maybe a method
+                self.share_next(cast(Any, thing).__self__, "")
             return
         if kind is tuple or kind is frozenset:
             for part in cast(Any, thing):
-                self.share(part, label)
+                self.share_next(part, label)
+        elif issubclass(kind, tuple):
+            for part in list(tuple.__iter__(cast(Any, thing))):
+                self.share_next(part, label)
+            if kind.__dictoffset__:
+                self.share_memory(thing, label)
         elif kind is FunctionType:
             self.share_closure(cast(FunctionType, thing))
         elif kind is MethodType:
-            self.share(cast(MethodType, thing).__self__, "")
-            self.share(cast(MethodType, thing).__func__, "")
+            self.share_next(cast(MethodType, thing).__self__, "")
+            self.share_next(cast(MethodType, thing).__func__, "")
         elif kind is partial:
             call = cast("partial[object]", thing)
-            self.share((call.func, call.args, tuple(call.keywords.values())), "")
+            self.share_next((call.func, call.args, tuple(call.keywords.values())), "")
+            self.share_memory(thing, label)
         elif kind is GeneratorType:
             frame = cast(Any, thing).gi_frame
             if frame is not None:
-                self.share(tuple(frame.f_locals.values()), "")
+                self.share_next(tuple(frame.f_locals.values()), "")
             self.share_memory(thing, label)
         elif kind is LruCache:
             cache_of(thing)
@@ -297,9 +517,11 @@ class Objects(Memory):
         elif kind is CoroutineType:
             frame = cast(Any, thing).cr_frame
             if frame is not None:
-                self.share(tuple(frame.f_locals.values()), "")
+                self.share_next(tuple(frame.f_locals.values()), "")
         elif kind is CellType or is_memory(kind):
             self.share_memory(thing, label)
+        elif self.rooting and kind in HOLDERS:
+            self.share_next(tuple(get_referents(thing)), label)
 
     def share_memory(self, thing: object, label: str) -> None:
         address = id(thing)
@@ -314,7 +536,7 @@ class Objects(Memory):
             record = Record(thing, SHARED)
         elif record.owner < 0:
             return
-        self.publish(record, label)
+        self.name(record, label)
 
     def share_closure(self, function: FunctionType) -> None:
         closure = function.__closure__
@@ -322,31 +544,38 @@ class Objects(Memory):
             # What our own functions call it is not the user's word. (A module may be None.)
             ours = str(cast(Any, function).__module__).startswith("mazurka.")
             for name, cell in zip(function.__code__.co_freevars, closure, strict=True):
-                self.share(cell, "" if ours else name)
+                self.share_next(cell, "" if ours else name)
         if function.__defaults__ is not None:
-            self.share(function.__defaults__, "")
+            self.share_next(function.__defaults__, "")
+        if function.__kwdefaults__ is not None:
+            self.share_next(tuple(function.__kwdefaults__.values()), "")
 
     def share_parts(self, thing: object, label: str) -> None:
         """What hangs on an object."""
         if type(thing) is CellType:
-            self.share(contents_of_cell(thing), label)
+            self.share_next(contents_of_cell(thing), label)
             return
         shape = shape_of(type(thing))
         if shape == KEYED:
-            for key, value in list(dict.items(cast(dict[object, object], thing))):
-                self.share(key, "")
-                self.share(value, label)
-        elif shape != NO_CONTAINER:
+            things = cast(dict[object, object], thing)
+            if all_are_atoms(dict.values(things)) and all_are_atoms(dict.keys(things)):
+                things = {}
+            for key, value in list(dict.items(things)):
+                self.share_next(key, "")
+                self.share_next(value, label)
+        elif shape != NO_CONTAINER and not has_atoms_only(thing):
             for value in plain_items(thing):
-                self.share(value, label)
-        if self.rooting and not self.is_seen(type(thing)) and type(thing) is not LruCache:
+                self.share_next(value, label)
+        if self.rooting and not (self.is_seen(type(thing)) or type(thing) in TRANSPARENT):
             return  # what hangs on it is found when it is used
+        if module_of(type(thing)) == "logging":
+            return  # from one logger one gets to all others
         own = own_dict(thing)
         if own is not None:
             for name, value in list(own.items()):
-                self.share(value, f"{label}.{name}")
+                self.share_next(value, f"{label}.{name}")
         for name in slots_of(type(thing)):
-            self.share(value_of_slot(thing, name), f"{label}.{name}")
+            self.share_next(value_of_slot(thing, name), f"{label}.{name}")
 
     def is_shared(self, thing: object) -> bool:
         record = self.here.get(id(thing)) or self.outside.get(id(thing))
@@ -374,11 +603,11 @@ class Objects(Memory):
             and shape_of(kind) == NO_CONTAINER
             and kind is not LruCache
             and not is_harmless(kind)
-            and not isinstance(thing, (type, Thread))
+            and not issubclass(kind, (type, Thread))
         )
 
     def note_opaque(self, name: str, thing: object) -> None:
-        label = self.record_of(thing).identity.label
+        label = self.record_of(thing).identity.label or type(thing).__name__
         self.opaque.setdefault(name, set()).add(label)
 
     def number_of(self, thing: object) -> int:
@@ -397,11 +626,11 @@ class Objects(Memory):
 
     def is_seen(self, kind: type) -> bool:
         """Whether a class belongs to rewritten code."""
-        return kind.__module__ in self.modules
+        return self.is_seen_module(module_of(kind))
 
     def is_all_seen(self, kind: type) -> bool:
         """The same for all that it inherits, too."""
-        return all(self.is_seen(base) or base.__module__ in ABSTRACT for base in kind.__mro__)
+        return all(self.is_seen(base) or module_of(base) in ABSTRACT for base in kind.__mro__)
 
     # Places
 
@@ -445,25 +674,81 @@ class Objects(Memory):
         contents.epoch = self.runtime.epoch
         return contents
 
-    def note_changed(self, known: Location) -> None:
+    def note_changed(self, known: Location, thing: object) -> None:
         """A step changes an attribute for the first time."""
         known.is_changed = True
+        code = RUNNING.check.code
+        if id(thing) in self.namespaces and code is not None:
+            namespace = cast(dict[str, object], thing)
+            if code.note_stored(namespace, known.field):  # a global, by another file
+                self.has_news = True
+                self.stop_search()
         self.changed.add(known.field)
-        if known.field in self.trusted:
+        if known.is_relied_on:
+            self.unsteady.add(known.name)
+        if known.is_relied_on or known.field in self.trusted:
             self.stop_search()
+
+    def rely_on(self, cell: Cell) -> None:
+        """Something was read that nobody changes, one would hope: a part of a key."""
+        known = cell.known
+        assert known is not None and known.owner is not None
+        known.is_relied_on = True
+        is_attribute = known.cell_type is Variable and known.owner.label != ""  # else a global
+        if not is_attribute or known.is_changed or known.name in self.unsteady:
+            label = known.label or known.name
+            self.opaque.setdefault("the comparison of keys", set()).add(label)
 
     # What was there before
 
+    def is_lasting(self, thing: object) -> bool:
+        """Whether an object that is about to be changed was there before."""
+        record = self.record_of(thing)
+        record.is_changed = True
+        return record.owner == OUTSIDE
+
     def save_field(self, thing: object, name: str) -> None:
         """An attribute is about to be changed."""
-        if self.record_of(thing).owner == OUTSIDE:
+        if self.is_lasting(thing):
             self.undo.save_field(thing, name)
+        else:
+            self.save_own_field(thing, name)
 
     def save_contents(self, container: object) -> None:
-        """The items of a container are about to be changed. (Of an unknown object they cannot be
-        saved.)"""
-        if shape_of(type(container)) != NO_CONTAINER and self.record_of(container).owner == OUTSIDE:
+        """The items of a container are about to be changed, or the state of an object of C. If that
+        cannot be seen, somebody has to be told."""
+        if not self.is_lasting(container):
+            self.save_own_contents(container)
+            return
+        kind = type(container)
+        if shape_of(kind) != NO_CONTAINER or is_iterator(kind) or has_state(container):
             self.undo.save_contents(container)
+        else:
+            self.note_opaque(name_of_class(kind), container)
+
+    def save_item(self, container: object, key: object) -> None:
+        """An item of a list or dict is about to be set."""
+        if self.is_lasting(container):
+            self.undo.save_item(container, key)
+        elif self.begun <= EARLY:
+            self.early.save_item(container, key)
+
+    def save_native(self, thing: object, name: str) -> None:
+        """What C keeps for an object is about to be changed."""
+        if self.is_lasting(thing):
+            self.undo.save_native(thing, name)
+        elif self.begun <= EARLY:
+            self.early.save_native(thing, name)
+
+    # The same for what seems to be an object of this execution
+
+    def save_own_field(self, thing: object, name: str) -> None:
+        if self.begun <= EARLY:
+            self.early.save_field(thing, name)
+
+    def save_own_contents(self, container: object) -> None:
+        if self.begun <= EARLY:
+            self.early.save_contents(container)
 
 
 def label_of_field(identity: Identity, name: str) -> str:
@@ -491,8 +776,15 @@ def cache_of(function: Any) -> dict[object, object]:
     return cache
 
 
+def name_of_module(namespace: dict[str, Any]) -> str:
+    """The name under which a module can be imported: some say that they are another one."""
+    name = str(namespace.get("__name__"))
+    imported = getattr(namespace.get("__spec__"), "name", name)
+    return imported if getattr(modules.get(imported), "__dict__", None) is namespace else name
+
+
 def name_of_class(kind: type) -> str:
-    return f"{kind.__module__}.{kind.__qualname__}"
+    return f"{module_of(kind)}.{kind.__qualname__}"
 
 
 def new_location(name: str, owner: Identity, field: str, cell_type: type[Cell]) -> int:

@@ -1,13 +1,20 @@
 """What kinds of objects there are, and what they are made of, as their types tell."""
 
+import csv
+import io
+import types
 from array import array
-from collections import deque
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable
+from contextvars import Context
+from enum import Enum
 from functools import lru_cache
 from threading import Thread
 from types import (
     BuiltinFunctionType,
     CellType,
     GetSetDescriptorType,
+    MappingProxyType,
     MemberDescriptorType,
     ModuleType,
 )
@@ -22,21 +29,43 @@ KEYED: Final = 2  # dicts
 ELEMENTS: Final = 3  # sets
 WHOLE: Final = 4  # deques: their items move whenever one is taken or put in front
 CONTAINERS: Final[tuple[Any, ...]] = (dict, list, set, deque, bytearray, array)
+NUMBERS: Final[tuple[Any, ...]] = (bytearray, array)  # those in which there are no objects
 
 MISSING: Final = object()  # in place of what is not there
+CMethodType: Final = type(array("b").extend)  # of some methods of C, in some versions of Python
 LruCache: Final = type(lru_cache(lambda: None))
 
 # What has nothing in it that could change or be shared.
 ATOMS: Final[set[type]] = {
     type(None), bool, int, float, complex, str, bytes, range, slice, type(Ellipsis), type,
-    type(NotImplemented), BuiltinFunctionType, ModuleType, MemberDescriptorType,
+    type(NotImplemented), BuiltinFunctionType, CMethodType, ModuleType, MemberDescriptorType,
     GetSetDescriptorType, property,
 }  # fmt: skip
 
 # Modules whose objects do not change, or nobody minds if they do.
 HARMLESS: Final = {
-    "builtins", "concurrent", "datetime", "decimal", "enum", "fractions", "functools", "inspect",
-    "logging", "operator", "pathlib", "re", "types", "typing", "uuid", "warnings",
+    "_contextvars", "_struct", "concurrent", "datetime", "decimal", "enum", "fractions",
+    "functools", "inspect", "logging", "operator", "pathlib", "re", "typing", "uuid", "warnings",
+}  # fmt: skip
+
+# Types of C whose objects do not change, belong to one thread, or only show or change others: a
+# view is what its dict is. All other built-in types count as unknown.
+INERT: Final[set[type]] = {
+    *ATOMS, object, tuple, frozenset, staticmethod, classmethod, super, MappingProxyType,
+    type(csv.writer(io.StringIO())),
+    *[type(getattr(kind(), name)()) for kind in (dict, OrderedDict)
+      for name in ("keys", "values", "items")],
+    *[kind for kind in vars(types).values() if isinstance(kind, type)
+      and kind not in (types.SimpleNamespace, types.GeneratorType)],
+    type(Callable[[], None]),
+}  # fmt: skip
+
+# Types of C whose methods are one step each, on all of the object and on nothing else.
+COARSE: Final[set[type]] = {
+    each for each in vars(io).values() if isinstance(each, type) and each.__module__ == "_io"
+} | {
+    type(iter(())), type(iter("")), type(iter("\u00e9")),
+    type(iter(b"")), type(iter(range(0))), type(iter(range(1 << 80))),
 }  # fmt: skip
 
 # Modules whose objects have models.
@@ -61,6 +90,12 @@ def shape_of(kind: type) -> int:
     return shape
 
 
+def module_of(kind: type) -> str:
+    """The name of the module of a class, if it says one."""
+    module: object = cast(Any, kind).__module__
+    return module if isinstance(module, str) else ""
+
+
 def slots_of(kind: type) -> tuple[str, ...]:
     """The slots that instances of a class have."""
     known = RUNNING.check.types.slots
@@ -68,7 +103,7 @@ def slots_of(kind: type) -> tuple[str, ...]:
     if slots is None:
         names = []
         for base in kind.__mro__:
-            if base.__module__ != "builtins" and "__slots__" in base.__dict__:
+            if module_of(base) != "builtins" and "__slots__" in base.__dict__:
                 for name, member in base.__dict__.items():
                     if isinstance(member, MemberDescriptorType):
                         names.append(name)
@@ -79,7 +114,7 @@ def slots_of(kind: type) -> tuple[str, ...]:
 
 def is_machinery(kind: type) -> bool:
     """Whether the instances of a class announce by themselves what is done to them."""
-    module = kind.__module__
+    module = module_of(kind)
     return module.startswith("mazurka.") or (module in STEERED and kind is not Thread)
 
 
@@ -100,7 +135,37 @@ def is_memory(kind: type) -> bool:
 
 
 def is_harmless(kind: type) -> bool:
-    return kind.__module__.partition(".")[0] in HARMLESS and kind is not memoryview
+    module = module_of(kind).partition(".")[0]
+    if module == "builtins" or module == "types":
+        return kind in INERT or issubclass(kind, BaseException)
+    if kind in INERT or issubclass(kind, Enum):
+        return True
+    return module in HARMLESS and not hasattr(kind, "__next__") and kind is not Context
+
+
+def is_coarse(kind: type) -> bool:
+    return kind in COARSE
+
+
+def is_known(kind: type) -> bool:
+    """Whether objects of a class are models of something, and announce by themselves what they do
+    and what they are given."""
+    models = RUNNING.check.types.models
+    known = models.get(kind)
+    if known is None:
+        known = any(
+            module_of(base) in ("threading", "queue")
+            or module_of(base).startswith(("mazurka.", "concurrent.futures."))
+            or is_of_asyncio(module_of(base))
+            for base in kind.__mro__
+        )
+        models[kind] = known
+    return known
+
+
+def is_of_asyncio(module: str | None) -> bool:
+    """Its objects belong to one thread. The event loop announces what it gives to others."""
+    return module is not None and module.partition(".")[0] in ("asyncio", "_asyncio")
 
 
 # What is in an object, without running any code of its class
@@ -125,6 +190,31 @@ def plain_items(container: object) -> list[object]:
         if isinstance(container, kind):
             return list(kind.__iter__(container))
     raise AssertionError("it is none of the containers")
+
+
+def has_atoms_only(container: object) -> bool:
+    """Whether nothing can hang on the items of a container, which may be many."""
+    if isinstance(container, NUMBERS):
+        return True
+    for kind in CONTAINERS:
+        if isinstance(container, kind):
+            return all_are_atoms(kind.__iter__(container))
+    return False
+
+
+def all_are_atoms(items: Iterable[object]) -> bool:
+    kinds = set(map(type, items))
+    return kinds <= ATOMS and BuiltinFunctionType not in kinds
+
+
+def plain_item(container: object, index: int) -> object:
+    """An item of a list, or of what is like one, whatever its class says."""
+    if isinstance(container, list):
+        return cast(object, list.__getitem__(container, index))
+    for kind in NUMBERS:
+        if isinstance(container, kind):
+            return cast(object, kind.__getitem__(container, index))
+    raise AssertionError("it is none of these containers")
 
 
 def own_dict(thing: object) -> dict[str, object] | None:

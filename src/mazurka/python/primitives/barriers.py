@@ -14,10 +14,10 @@ from mazurka.engine.operation import (
     WAIT,
 )
 from mazurka.python.check import RUNNING
-from mazurka.python.operations import FAILED, always
+from mazurka.python.operations import FAILED, Predicate, always
 from mazurka.python.primitives.timeouts import in_time
 from mazurka.python.runtime.runtime import SharedObject
-from mazurka.python.runtime.thread import ThreadNames
+from mazurka.python.runtime.thread import Operation, ThreadNames
 
 # The states of a barrier, and of the gate that holds back the threads of one round.
 FILLING = "filling"
@@ -116,12 +116,23 @@ class Barrier(SharedObject):
             def break_it(state: BarrierState) -> tuple[BarrierState, None]:
                 return BarrierState(0, BROKEN, gate, None), None
 
-            if runtime.perform(BARRIER_TIME_OUT, self, still_closed, break_it) is not FAILED:
+            if self.times_out(gate, still_closed, break_it, timeout):
                 in_time(False, timeout)
                 runtime.perform(NOTIFY, gate, BROKEN, None)
                 raise BrokenBarrierError
         if runtime.perform(WAIT, gate, is_not_closed, None) == BROKEN:
             raise BrokenBarrierError
+
+    def times_out(
+        self, gate: Gate, still_closed: Predicate, break_it: object, timeout: float
+    ) -> bool:
+        """Whether a thread breaks the barrier, as it has waited for too long."""
+        runtime = RUNNING.check.runtime
+        if not runtime.timeouts_last or timeout <= 0:
+            return runtime.perform(BARRIER_TIME_OUT, self, still_closed, break_it) is not FAILED
+        wait = Operation(WAIT, gate, is_not_closed, None)
+        breaking = Operation(BARRIER_TIME_OUT, self, still_closed, break_it)
+        return runtime.perform_in_time(wait, breaking, timeout) is None
 
     def reset(self) -> None:
         """Begin a new round; threads that wait find the barrier broken."""

@@ -71,7 +71,8 @@ class Condition:
                 runtime.perform(WAIT, waiter, bool, None)
                 notified = True
             else:
-                notified = cast(bool, runtime.perform(TIMED_WAIT, waiter, None, None))
+                found = runtime.perform_timed(TIMED_WAIT, WAIT, waiter, None, None, timeout)
+                notified = cast(bool, found)
                 in_time(notified, timeout)
         finally:
             self.lock.acquire_again(depth)

@@ -28,7 +28,8 @@ class Event(SharedObject):
         if timeout is None:
             runtime.perform(WAIT, self, bool, None)
             return True
-        return in_time(cast(bool, runtime.perform(TIMED_WAIT, self, None, None)), timeout)
+        found = runtime.perform_timed(TIMED_WAIT, WAIT, self, None, None, timeout)
+        return in_time(cast(bool, found), timeout)
 
     def given(self, method: str, found: object) -> object:
         return bool(found)

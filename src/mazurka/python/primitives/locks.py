@@ -19,7 +19,8 @@ class Lock(SharedObject):
     def acquire(self, blocking: int = True, timeout: float = -1) -> bool:
         runtime = RUNNING.check.runtime
         if tries_only(blocking, timeout):
-            return in_time(cast(bool, runtime.perform(TRY_ACQUIRE, self, None, None)), timeout)
+            taken = runtime.perform_timed(TRY_ACQUIRE, ACQUIRE, self, None, None, timeout)
+            return in_time(cast(bool, taken), timeout)
         runtime.perform(ACQUIRE, self, None, None)
         return True
 

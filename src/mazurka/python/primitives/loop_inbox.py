@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import cast
 
 from mazurka.engine.event import Event
-from mazurka.engine.operation import LOAD, QUEUE_SHUTDOWN, QUEUE_TRY_PUT, WAIT, WRITE
+from mazurka.engine.operation import LOAD, QUEUE_SHUTDOWN, QUEUE_TRY_PUT, TIMED_WAIT, WAIT, WRITE
 from mazurka.python.check import RUNNING
 from mazurka.python.operations import FAILED
 from mazurka.python.runtime.runtime import SharedObject
-from mazurka.python.runtime.thread import ThreadNames
+from mazurka.python.runtime.thread import Operation, ThreadNames
 
 # A task that waits: its name, and the code object and instruction where it does.
 WaitingTask = tuple[str, object, int]
@@ -55,6 +55,17 @@ class Inbox(SharedObject):
 
         return self.news(RUNNING.check.runtime.perform(WAIT, self, has_news, None))
 
+    def wait_for(self, seconds: float) -> tuple[object, ...]:
+        """Wait for so long at the most, where timeouts come last."""
+        seen = self.seen
+
+        def has_news(state: Handed) -> bool:
+            return len(state.handles) > seen
+
+        wait = Operation(WAIT, self, has_news, None)
+        in_the_end = Operation(TIMED_WAIT, self, None, None)
+        return self.news(RUNNING.check.runtime.perform_in_time(wait, in_the_end, seconds))
+
     def news(self, state: object) -> tuple[object, ...]:
         found = cast(Handed, state).handles[self.seen :]
         self.seen += len(found)
@@ -70,7 +81,7 @@ class Inbox(SharedObject):
     def step_words(event: Event, name: str, threads: ThreadNames) -> str:
         if event.kind == LOAD:
             return f"look at {name}"
-        if event.kind == WAIT:
+        if event.kind == WAIT or event.kind == TIMED_WAIT:
             return f"wait in {name}"
         if event.kind == QUEUE_SHUTDOWN:
             return f"close {name}"

@@ -69,17 +69,26 @@ class Queue(SharedObject):
             return self.with_item(state, item)
 
         runtime.give_away(item)
-        only_try = not block or is_timed(timeout)
-        kind = QUEUE_TRY_PUT if only_try else QUEUE_PUT
-        result = runtime.perform(kind, self, self.takes_items, appended)
+        if block and not is_timed(timeout):
+            result = runtime.perform(QUEUE_PUT, self, self.takes_items, appended)
+        else:
+            seconds = timeout if block and timeout is not None else 0
+            result = runtime.perform_timed(
+                QUEUE_TRY_PUT, QUEUE_PUT, self, self.takes_items, appended, seconds
+            )
         if not in_time(result is not FAILED, timeout if block else None):
             raise queue.Full
         refuse_failure(result)
 
     def get(self, block: int = True, timeout: float | None = None) -> Any:
-        only_try = not block or is_timed(timeout)
-        kind = QUEUE_TRY_GET if only_try else QUEUE_GET
-        result = RUNNING.check.runtime.perform(kind, self, gives_items, self.take)
+        runtime = RUNNING.check.runtime
+        if block and not is_timed(timeout):
+            result = runtime.perform(QUEUE_GET, self, gives_items, self.take)
+        else:
+            seconds = timeout if block and timeout is not None else 0
+            result = runtime.perform_timed(
+                QUEUE_TRY_GET, QUEUE_GET, self, gives_items, self.take, seconds
+            )
         if not in_time(result is not FAILED, timeout if block else None):
             raise queue.Empty
         refuse_failure(result)

@@ -27,7 +27,9 @@ class Semaphore(SharedObject):
         if blocking and timeout is None:
             runtime.perform(SEMAPHORE_ACQUIRE, self, is_positive, decrement)
             return True
-        result = runtime.perform(SEMAPHORE_TRY_ACQUIRE, self, is_positive, decrement)
+        result = runtime.perform_timed(
+            SEMAPHORE_TRY_ACQUIRE, SEMAPHORE_ACQUIRE, self, is_positive, decrement, timeout or 0
+        )
         return in_time(result is not FAILED, timeout)
 
     def release(self, n: int = 1) -> None:

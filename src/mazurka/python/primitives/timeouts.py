@@ -2,7 +2,7 @@
 
 Time is virtual: a wait with a timeout is one step that is always enabled. Taken when the wait can
 succeed, it does; taken before, it has timed out, and so much time has passed for its thread. The
-search explores both.
+search explores both. Where timeouts come last, it waits, until nobody can go on.
 """
 
 from mazurka.python.check import RUNNING
@@ -10,7 +10,10 @@ from mazurka.python.check import RUNNING
 
 def in_time(succeeded: bool, timeout: float | None) -> bool:
     """Whether a wait succeeded; if it did not, its time has passed."""
-    thread = RUNNING.check.runtime.current
+    runtime = RUNNING.check.runtime
+    thread = runtime.current
     if not succeeded and timeout is not None and timeout > 0 and thread is not None:
-        thread.clock += timeout
+        runtime.let_time_pass(thread, timeout)
+        if runtime.names.refreshing:  # the run is to be told
+            runtime.timeouts.append(runtime.position - 1)
     return succeeded

@@ -13,6 +13,7 @@ from mazurka.python.loops.forward_conditions import (
 from mazurka.python.loops.liveness import Liveness
 from mazurka.python.loops.sleeping_variables import is_draw
 from mazurka.python.rewriting.nodes import (
+    ABOUT_CALLERS,
     ADDED,
     BINARY,
     BOOLEAN_CALLS,
@@ -156,13 +157,16 @@ class ExpressionRewriter(ast.NodeTransformer):
         return find_cell(name)
 
     def is_builtin(self, node: ast.expr, names: Set[str]) -> bool:
-        """Whether an expression is one of some builtins, under its own name."""
-        if not isinstance(node, ast.Name) or node.id not in names or self.scopes.star_import:
+        """Whether an expression is one of some builtins, under its own name. (What a module has
+        imported with a star may have any name.)"""
+        if not isinstance(node, ast.Name) or node.id not in names:
+            return False
+        if self.scopes.star_import and node.id not in ABOUT_CALLERS:
             return False
         return (
             self.scope.owner(node.id) is None
             and node.id not in self.scopes.module.bindings
-            and node.id not in self.scopes.stored_globals
+            and node.id not in self.tracked_globals
         )
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
@@ -223,7 +227,7 @@ class ExpressionRewriter(ast.NodeTransformer):
             return at(node, hook("attributes_of", self.visit(node.args[0])))
         if self.is_builtin(node.func, {"exec", "eval"}):
             node.args = [self.visit(argument) for argument in node.args]
-            return at(node, second(hook("note_change"), node))
+            return at(node, second(hook("runs_text"), node))
         visit = self.condition if self.is_builtin(node.func, {"bool"}) else self.visit
         if node in self.awaited:
             if self.is_builtin(node.func, {"len"}):

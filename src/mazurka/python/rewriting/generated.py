@@ -4,7 +4,7 @@ import dataclasses
 import linecache
 import sys
 from collections.abc import Iterator
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 COMPARISONS = {"__eq__": "==", "__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}
@@ -13,26 +13,29 @@ FILENAME = "<string>"  # of all code that has no file
 FILES = "<dataclass "  # what the names of files that are made up here begin with
 
 
-def is_generated(function: FunctionType) -> bool:
-    """Whether a function is one that dataclasses have made."""
-    code = function.__code__
-    return code.co_filename == FILENAME and code.co_qualname.startswith("__create_fn__.")
+def is_generated(code: CodeType) -> bool:
+    """Whether code is that of a method which the standard library has generated: for a dataclass,
+    or to make a named tuple. All that it does is to take its arguments, or to give its fields."""
+    return code.co_filename == FILENAME and (
+        code.co_qualname.startswith("__create_fn__.") or code.co_names[:1] == ("_tuple_new",)
+    )
 
 
-def generated_methods(kind: type) -> Iterator[tuple[FunctionType, str]]:
-    """The methods of a dataclass that look at its fields, and their source."""
+def generated_methods(kind: type) -> Iterator[FunctionType]:
+    """The methods of a dataclass that look at its fields."""
     for name in METHODS:
         function = vars(kind).get(name)
-        while not (isinstance(function, FunctionType) and is_generated(function)):
+        while not (isinstance(function, FunctionType) and is_generated(function.__code__)):
             function = getattr(function, "__wrapped__", None)
             if function is None:
                 break
         else:
             if function.__name__ == name and not function.__code__.co_freevars:
-                yield function, source_of(kind, name)
+                yield function
 
 
 def source_of(kind: Any, name: str) -> str:
+    """What one of these methods does."""
     fields = dataclasses.fields(kind)
     if name == "__repr__":
         shown = ", ".join(f"{field.name}={{self.{field.name}!r}}" for field in fields if field.repr)

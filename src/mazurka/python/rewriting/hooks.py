@@ -62,6 +62,7 @@ from mazurka.python.memory.containers import (
     truth,
     unpack,
 )
+from mazurka.python.memory.identities import name_of_class
 from mazurka.python.memory.matching import (
     match_class,
     match_keys,
@@ -71,8 +72,23 @@ from mazurka.python.memory.matching import (
 )
 
 
-def note_change() -> None:
-    RUNNING.check.runtime.note_change()
+def is_let_go(thing: object) -> bool:
+    """Whether a finalizer is not called by the program, but as something that an execution has left
+    is let go of: between executions, or in the midst of a later one. That is told, as what it does
+    is not seen."""
+    check = RUNNING.check
+    if not check.runtime.is_collecting and check.runtime.current is not None:
+        return False
+    check.calls.late.add(f"{name_of_class(type(thing))}.__del__")
+    return True
+
+
+def runs_text() -> None:
+    """`exec` or `eval` is about to run code that is not rewritten."""
+    check = RUNNING.check
+    check.runtime.note_change()
+    if not check.runtime.is_elsewhere():
+        check.calls.unseen["builtins.exec"] = None
 
 
 HOOKS: Final[dict[str, Callable[..., object]]] = {
@@ -119,7 +135,8 @@ HOOKS: Final[dict[str, Callable[..., object]]] = {
     "called": called,
     "same_constants": same_constants,
     "would_raise": would_raise,
-    "note_change": note_change,
+    "runs_text": runs_text,
+    "is_let_go": is_let_go,
     "evaluates": evaluates,
     "can_sleep": can_sleep,
     "drawing": drawing,

@@ -1,311 +1,392 @@
-"""Swaps the code of the user's functions for code that calls hooks, and back."""
+"""Swaps the code of the user's functions for code that calls hooks, when they are first called; and
+back."""
 
-import ast
 import dataclasses
-import functools
-import inspect
 import linecache
-import os
-import site
 import sys
-import sysconfig
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import compress
-from operator import attrgetter
-from pathlib import PurePath
-from types import CodeType, FunctionType
-from typing import Any, TypeAlias
+from reprlib import recursive_repr
+from threading import get_ident
+from types import CodeType, FrameType, FunctionType
+from typing import Any, TypeAlias, cast
+from weakref import ref
 
 from mazurka.engine.result import MazurkaError
 from mazurka.python.check import RUNNING
+from mazurka.python.memory.identities import name_of_module
 from mazurka.python.memory.older_objects import (
-    all_objects,
     newer_objects,
     older_objects_set_apart,
     set_apart,
 )
+from mazurka.python.rewriting.entrances import Closure
 from mazurka.python.rewriting.generated import (
     FILENAME,
-    FILES,
     file_for,
-    generated_methods,
     is_generated,
+    source_of,
 )
-from mazurka.python.rewriting.rewrite import (
-    bind,
-    compiled,
-    is_helper,
-    parsed,
-    rewritten,
+from mazurka.python.rewriting.known_functions import (
+    Group,
+    KnownFunctions,
+    functions_and_classes,
 )
-from mazurka.python.rewriting.scopes import Scopes
-from mazurka.python.source import PACKAGE
+from mazurka.python.rewriting.nodes import FINALIZER
+from mazurka.python.rewriting.rewrite import bind, parsed, rewritten
+from mazurka.python.rewriting.source_file import (
+    Part,
+    SourceFile,
+    Twins,
+    functions_of,
+    source_file,
+)
+from mazurka.python.rewriting.whose_code import is_made_up, is_seen, is_standard
+from mazurka.python.source import PACKAGE, callers_frame
 
-FILE_OF_FUNCTION = attrgetter("__code__.co_filename")
+Namespace: TypeAlias = dict[str, Any]
+
 PYTEST = "@pytest_ar"  # in every module whose assertions pytest has rewritten
 
-LIBRARIES = tuple(
-    os.path.abspath(path) + os.sep
-    for path in [
-        *map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib")),
-        site.getusersitepackages(),
-    ]
-)
-LIBRARY_FOLDERS = {"site-packages", "dist-packages"}
+# Files whose functions do nothing but call others: those of Mazurka, and reprlib's decorator.
+BETWEEN = (PACKAGE, recursive_repr.__code__.co_filename)
 
-# What tells the functions of a file apart: name, line, closure; and of lambdas, which may share a
-# line, the place.
-Place: TypeAlias = tuple[int, int]
-Key: TypeAlias = tuple[str, int, tuple[str, ...], Place, Place]
-Functions: TypeAlias = dict[Key, list[CodeType]]
+MOST_TREES = 3  # that are kept from one check to the next
 
 
 @contextmanager
 def instrumented(
-    hooks: Mapping[str, Any], extra_packages: Sequence[str] = ()
+    hooks: Mapping[str, Any], extra_packages: Sequence[str] = (), opaque: Sequence[str] = ()
 ) -> "Iterator[Instrumentation]":
-    """While the body runs, all functions of the project (and of some other packages) call hooks."""
-    instrumentation = Instrumentation(hooks, extra_packages)
+    """While the body runs, all functions call hooks that are seen, and those of some packages."""
+    check = RUNNING.check
+    instrumentation = Instrumentation(hooks, extra_packages, opaque)
+    known = instrumentation.known
     make: Any = vars(dataclasses)["_process_class"]
 
-    def make_and_swap(*arguments: Any) -> Any:
+    def make_and_expect(*arguments: Any) -> Any:
         kind = make(*arguments)
-        instrumentation.swap_generated(kind)
+        for group in known.note_dataclass(kind):
+            instrumentation.expect(group)
         return kind
 
-    setattr(dataclasses, "_process_class", make_and_swap)  # noqa: B010
+    known.look()
     with older_objects_set_apart():
+        setattr(dataclasses, "_process_class", make_and_expect)  # noqa: B010
+        check.code = instrumentation
         try:
-            instrumentation.again()
+            instrumentation.last_look = set_apart()
+            instrumentation.expect_all()
             yield instrumentation
         finally:
+            check.code = None
             setattr(dataclasses, "_process_class", make)  # noqa: B010
             instrumentation.undo()
+            known.all_are_noted()
+
+
+def enter(original: CodeType, closure: Closure) -> FunctionType:
+    """What entrances call: a function is called whose code has not been needed so far."""
+    frame = callers_frame()
+    code = original
+    instrumentation = RUNNING.check.code
+    if instrumentation is None:
+        pass
+    elif instrumentation.is_called_by_program(original, frame.f_back):
+        code = instrumentation.arrive(original, frame.f_globals)
+    elif original.co_name == FINALIZER and instrumentation.thread == get_ident():
+        name = f"{name_of_module(frame.f_globals)}.{original.co_qualname}"
+        RUNNING.check.calls.late.add(name)
+        return NOTHING  # for an object that an execution has left
+    return FunctionType(code, frame.f_globals, original.co_name, None, closure)
+
+
+NOTHING = cast(FunctionType, lambda _: None)
 
 
 class Instrumentation:
     """The functions whose code is swapped at the moment."""
 
-    def __init__(self, hooks: Mapping[str, Any], extra_packages: Sequence[str]) -> None:
+    def __init__(
+        self, hooks: Mapping[str, Any], extra_packages: Sequence[str], opaque: Sequence[str]
+    ) -> None:
+        self.thread = get_ident()  # the program's; others, beside it, run their code as it is
+        self.is_rewriting = False
+        self.is_running: Callable[[], bool] = lambda: True  # whether the program is
         self.hooks = hooks
         self.extra_packages = extra_packages
-        self.codes: set[CodeType] = set()  # all code that calls hooks
-        self.skipped: list[tuple[str, str]] = []  # functions that do not, and why
-        self.skipped_codes: dict[
-            int, tuple[CodeType, str]
-        ] = {}  # the same, by the id of their code
+        self.opaque = opaque  # packages that are not looked at
+        self.skipped: list[tuple[str, str]] = []  # functions that do not call hooks, and why
+        self.skipped_codes: dict[int, CodeType] = {}  # the same, by the id of their code
         self.stored: set[str] = set()  # the attributes and globals that can change
-        self.is_dynamic = False  # others may, too, as some code takes names of attributes as values
-        self.functions: list[FunctionType] = []  # those that were found at the last look
-        self.swapped: list[FunctionType] = []  # at any look
+        # Globals that other files than their own store to, as "module:name".
+        self.stored_elsewhere: set[str] = set()
+        self.is_outdated = False  # whether some were found since code was rewritten
+        self.known = RUNNING.kept.known
+        self.files: set[str] = set()  # of functions that are rewritten when they are called
+        self.expected: dict[int, Group] = {}  # the same, by the ids of their code
         self.last_look = 0
-        self.namespaces: dict[int, dict[str, Any]] = {}  # and their globals
-        self.twins: dict[tuple[int, SourceFile], Twins] = {}
+        # The files of modules that were used, by the ids of their globals and their names; and
+        # these globals, so that their ids stay their own.
+        self.met: dict[tuple[int, str], SourceFile | None] = {}
+        self.namespaces: dict[int, Namespace] = {}
+        self.twins: dict[tuple[int, Part], Twins] = {}
         self.generated = RUNNING.kept.generated_by(hooks)  # the same for dataclasses
-        # By the id of the code that calls hooks: that code, and the original.
+        # By the id of code that calls hooks: that code, and the original.
         self.originals: dict[int, tuple[CodeType, CodeType]] = {}
-        self.is_project_file = functools.cache(is_project_file)
+        # What else is to be done when the first function of a module is called; or when a function
+        # turns out to be one that cannot be rewritten.
+        self.on_module: Callable[[Namespace], object] = lambda namespace: None
+        self.on_skip: Callable[[], object] = lambda: None
 
-    def again(self) -> None:
-        """Swap the code of the functions that came into being since the last time."""
-        file_of = functools.cache(source_file)
-        found: list[tuple[FunctionType, SourceFile]] = []
-        functions, classes = functions_and_classes(all_objects())
+    # Who gets an entrance
+
+    def look(self) -> bool:
+        """Look for functions that came into being since the check began; whether there are some
+        that the program may call."""
+        functions, classes = functions_and_classes(newer_objects(self.last_look))
         self.last_look = set_apart()
-        for function in self.wanted(functions):
-            file = file_of(function.__code__.co_filename, PYTEST in function.__globals__)
-            if isinstance(file, SourceFile):
-                found.append((function, file))
-            else:
-                self.skip(function, file)
-        files = {file for _, file in found}
-        for file in files:
-            self.stored |= file.stored
-            self.is_dynamic = self.is_dynamic or file.is_dynamic
-        tracked = {file: file.relevant(self.stored) for file in files}
-        for function, file in found:
-            self.swap(function, file, tracked[file])
-            self.namespaces[id(function.__globals__)] = function.__globals__
-        self.functions = [function for function, _ in found]
-        for kind in classes:
-            if "__dataclass_fields__" in vars(kind):
-                self.swap_generated(kind)
+        plain = list(filter(self.is_plain, functions))
+        self.known.note([*plain, *classes])
+        is_new = False
+        for function in plain:
+            group = self.known.group_of(function)
+            if self.is_expected(group, is_seen(group.original.co_filename)):
+                is_new = self.expect(group) or is_new
+        return is_new
+
+    def expect_all(self) -> None:
+        """Wait for the first calls of all functions that the program may call."""
+        for file, groups in list(self.known.files.items()):
+            is_wanted = is_seen(file)
+            if is_wanted or self.extra_packages or is_made_up(file):
+                for group in list(groups.values()):
+                    if self.is_expected(group, is_wanted):
+                        self.expect(group)
+
+    def expect(self, group: Group) -> bool:
+        """Give functions an entrance, unless their code is swapped already; whether some got it."""
+        if id(group.original) in self.skipped_codes or not group.is_rewritable:
+            return False
+        is_new = False
+        self.expected[id(group.original)] = group
+        if not is_made_up(group.original.co_filename):
+            self.files.add(group.original.co_filename)
+        for function in group.functions():
+            if function.__code__ is group.original:
+                function.__code__ = self.known.entrance_of(group, enter)
+                is_new = True
+            elif self.is_plain(function):  # somebody has given it other code
+                group.references.discard(ref(function))
+                self.known.note([function])
+                is_new = self.expect(self.known.group_of(function)) or is_new
+        return is_new
+
+    def is_plain(self, function: FunctionType) -> bool:
+        """Whether the code of a function is not ours."""
+        code = id(function.__code__)
+        return code not in self.originals and code not in self.known.entrances
+
+    def was_there(self, function: FunctionType) -> bool:
+        """Whether a function is older than the check, or belongs to a module that it imported."""
+        code = function.__code__
+        code = self.known.entrances.get(id(code), code)
+        _, original = self.originals.get(id(code), (code, code))
+        group = self.known.files.get(original.co_filename, {}).get(id(original))
+        return group is not None and ref(function) in group.references
 
     def undo(self) -> None:
         """Put the original code back, also into functions that were made meanwhile."""
-        functions, _ = functions_and_classes(newer_objects(self.last_look))
-        for function in [*self.swapped, *functions]:
+        functions, classes = functions_and_classes(newer_objects(self.last_look))
+        for group in self.expected.values():
+            for function in group.functions():
+                if not self.is_plain(function):
+                    function.__code__ = group.original
+        for function in functions:
             pair = self.originals.get(id(function.__code__))
             if pair is not None:
                 function.__code__ = pair[1]
-        RUNNING.kept.keep(self.hooks, self.twins, self.generated)
+        self.known.note([*functions, *classes])
+        RUNNING.kept.keep(self)
 
-    def wanted(self, functions: list[FunctionType]) -> list[FunctionType]:
-        """The functions of the project, and of the packages that were asked for."""
-        # This is asked of all functions of the process: hence first of their files.
-        files = list(map(FILE_OF_FUNCTION, functions))
-        names = set(filter(self.is_project_file, set(files)))
-        found = list(compress(functions, map(names.__contains__, files)))
-        if self.extra_packages:
-            found += [
-                function
-                for function, file in zip(functions, files, strict=True)
-                if file not in names and self.is_extra(function.__globals__)
-            ]
-        return [function for function in found if is_users(function.__code__)]
+    # The first call of a function
 
-    def is_extra(self, namespace: Mapping[str, Any]) -> bool:
-        """Whether a module belongs to one of the packages that were asked for."""
-        module = str(namespace.get("__name__"))
-        return any(
-            module == package or module.startswith(package + ".") for package in self.extra_packages
-        )
+    def is_called_by_program(self, original: CodeType, caller: FrameType | None) -> bool:
+        """Functions may also be called by others: those of the standard library by us, to rewrite
+        code for example, and by its modelled parts. (What a hook calls is the program's.)"""
+        if self.thread != get_ident() or self.is_rewriting or not self.is_running():
+            return False
+        if not is_standard(original.co_filename):
+            return True
+        while caller is not None and caller.f_code.co_filename.startswith(BETWEEN):
+            caller = caller.f_back
+        return caller is not None and id(caller.f_code) in self.originals
 
-    def swap(self, function: FunctionType, file: "SourceFile", tracked: frozenset[str]) -> None:
-        code = function.__code__
-        original = self.originals.get(id(code), (code, code))[1]
+    def arrive(self, original: CodeType, namespace: Namespace) -> CodeType:
+        """A function is called for the first time: what it is to run, from now on."""
+        self.is_rewriting = True
         try:
-            twin = self.twins_for(function, file, tracked).twin(original)
-        except MazurkaError as error:
-            self.skip(function, str(error))
-            return
-        if twin is None:
-            self.skip(function, "its source has changed since it was imported")
-        elif twin is not code:
-            self.originals[id(twin)] = twin, original
-            self.swapped.append(function)
-            function.__code__ = twin
+            code = self.code_with_hooks(original, namespace)
+        finally:
+            self.is_rewriting = False
+        group = self.expected.get(id(original))
+        for function in [] if group is None else group.functions():
+            if function.__globals__ is namespace and id(function.__code__) in self.known.entrances:
+                function.__code__ = code
+        return code
 
-    def twins_for(
-        self, function: FunctionType, file: "SourceFile", tracked: frozenset[str]
-    ) -> "Twins":
-        """The code with hooks for the module that a function belongs to."""
-        place = id(function.__globals__), file
+    def make_ready(self, function: FunctionType) -> None:
+        """The same, before a function is called."""
+        original = self.known.entrances.get(id(function.__code__))
+        if original is not None:
+            self.arrive(original, function.__globals__)
+
+    def code_with_hooks(self, original: CodeType, namespace: Namespace) -> CodeType:
+        """The code that does the same as the original, but calls hooks; or the original, if there
+        is none."""
+        group = self.expected.get(id(original))
+        kind = group.kind() if group is not None and group.kind is not None else None
+        if kind is not None:
+            return self.generated_code(kind, original, namespace)
+        filename = original.co_filename
+        if is_made_up(filename):
+            return self.skip(original, "its source is not available")
+        if (id(namespace), filename) not in self.met:
+            linecache.checkcache(filename)
+        file = source_file(filename, PYTEST in namespace)
+        if not isinstance(file, SourceFile):
+            return self.skip(original, file)
+        self.meet(namespace, file.filename, file)
+        try:
+            twin = self.twins_for(file.part_with(original), namespace).twin(original)
+        except MazurkaError as error:
+            return self.skip(original, str(error))
+        if twin is None:
+            return self.skip(original, "its source has changed since it was imported")
+        self.originals[id(twin)] = twin, original
+        return twin
+
+    def meet_module(self, namespace: Namespace) -> None:
+        """The program has come to a module that belongs to it."""
+        filename = str(namespace.get("__file__"))
+        file = source_file(filename, PYTEST in namespace)
+        self.meet(namespace, filename, file if isinstance(file, SourceFile) else None)
+
+    def meet(self, namespace: Namespace, filename: str, file: SourceFile | None) -> None:
+        place = id(namespace), filename
+        if place in self.met:
+            return
+        self.met[place] = file
+        self.namespaces[id(namespace)] = namespace
+        if file is not None:
+            self.stored |= file.stored
+        self.on_module(namespace)
+
+    def functions_of(self, namespace: Namespace) -> list[FunctionType]:
+        """The functions of a module that was used."""
+        files = [filename for address, filename in self.met if address == id(namespace)]
+        return [
+            function
+            for filename in files
+            for group in self.known.files.get(filename, {}).values()
+            for function in group.functions()
+            if function.__globals__ is namespace
+        ]
+
+    def twins_for(self, part: Part, namespace: Namespace) -> Twins:
+        """The code with hooks for a part of a module."""
+        place = id(namespace), part
+        tracked = self.tracked(part.file, namespace)
         twins = self.twins.get(place)
         if twins is None or twins.tracked != tracked:
             twins = RUNNING.kept.find(self.hooks, place, tracked)
             if twins is None:
-                code = file.rewritten(tracked)
-                twins = Twins(file, tracked, code, self.hooks, function.__globals__)
+                twins = Twins(part, tracked, self.hooks, namespace)
             self.twins[place] = twins
-            self.codes.update(twins.codes())
             self.originals.update(twins.originals)
         return twins
 
-    def swap_generated(self, kind: type) -> None:
-        """Swap the code of the methods that a dataclass has got."""
-        module = sys.modules.get(kind.__module__)
-        filename = str(getattr(module, "__file__", None) or FILENAME)
-        if module is None or not (self.is_project_file(filename) or self.is_extra(vars(module))):
-            return
-        for function, source in generated_methods(kind):
-            name = file_for(kind, function.__name__, source)
-            key = id(vars(module)), name, source
-            if key not in self.generated:
-                code = bind(rewritten(parsed(source, name), name, set()), self.hooks, vars(module))
-                (twin,) = next(iter(functions_of(code).values()))
-                self.generated[key] = twin, vars(module)
-            twin, _ = self.generated[key]
-            self.codes.add(twin)
-            self.originals[id(twin)] = twin, function.__code__
-            self.swapped.append(function)
-            function.__code__ = twin
+    def generated_code(self, kind: type, original: CodeType, namespace: Namespace) -> CodeType:
+        """The code with hooks of a method that a dataclass has got."""
+        source = source_of(kind, original.co_name)
+        name = file_for(kind, original.co_name, source)
+        key = id(namespace), name, source
+        if key not in self.generated:
+            code = bind(rewritten(parsed(source, name), name, set()), self.hooks, namespace)
+            (twin,) = next(iter(functions_of(code).values()))
+            self.generated[key] = twin, namespace
+        self.files.add(name)
+        twin, _ = self.generated[key]
+        self.originals[id(twin)] = twin, original
+        return twin
 
-    def skip(self, function: FunctionType, reason: str) -> None:
-        if is_generated(function):
-            return
-        code = function.__code__
+    def skip(self, code: CodeType, reason: str) -> CodeType:
         entry = f"{code.co_qualname} ({code.co_filename}:{code.co_firstlineno})", reason
-        self.skipped_codes[id(code)] = code, f"{entry[0]}: {reason}"
+        self.skipped_codes[id(code)] = code
         if entry not in self.skipped:
             self.skipped.append(entry)
+        self.on_skip()
+        return code  # it runs, and is told of
 
+    # Globals that other files store to
 
-class SourceFile:
-    """What is known of a source file, whichever modules it was loaded as."""
+    def tracked(self, file: SourceFile, namespace: Namespace) -> frozenset[str]:
+        if not self.stored_elsewhere:
+            return frozenset()
+        module = name_of_module(namespace)
+        return frozenset(name for name in file.names if f"{module}:{name}" in self.stored_elsewhere)
 
-    def __init__(self, filename: str, text: str, pytest_asserts: bool) -> None:
-        self.filename = filename
-        self.text = text
-        self.pytest_asserts = pytest_asserts
-        tree, scopes = self.analysed()
-        self.unused: tuple[ast.Module, Scopes] | None = (tree, scopes)
-        self.functions = functions_of(compiled(tree, filename))
-        self.stored = scopes.stored_attributes | scopes.stored_globals
-        self.is_dynamic = scopes.is_dynamic()
-        self.names = scopes.names()
-        self.versions: dict[frozenset[str], CodeType | str] = {}  # or why there is none
+    def note_stored(self, namespace: Namespace, name: str) -> bool:
+        """Another file than its own may store to a global: whether code that is rewritten already
+        does not expect this."""
+        entry = f"{name_of_module(namespace)}:{name}"
+        if entry in self.stored_elsewhere:
+            return False
+        self.stored_elsewhere.add(entry)
+        self.is_outdated = True
+        return any(
+            file is not None and name in file.names
+            for (address, _), file in self.met.items()
+            if address == id(namespace)
+        )
 
-    def analysed(self) -> tuple[ast.Module, Scopes]:
-        tree = parsed(self.text, self.filename, self.pytest_asserts)
-        return tree, Scopes(tree)
+    def rewrite_anew(self) -> None:
+        """Rewrite what has another set of tracked globals now."""
+        if not self.is_outdated:
+            return
+        self.is_outdated = False
+        for group in self.expected.values():
+            for function in group.functions():
+                if id(function.__code__) in self.originals:
+                    function.__code__ = self.code_with_hooks(group.original, function.__globals__)
 
-    def relevant(self, tracked: Set[str]) -> frozenset[str]:
-        """The tracked globals that this file uses."""
-        return frozenset(self.names & tracked)
+    # Whose code is rewritten
 
-    def rewritten(self, tracked: frozenset[str]) -> CodeType:
-        if tracked not in self.versions:
-            self.versions[tracked] = self.rewritten_anew(tracked)
-        version = self.versions[tracked]
-        if isinstance(version, str):
-            raise MazurkaError(version)
-        return version
+    def is_expected(self, group: Group, is_seen: bool) -> bool:
+        """Whether the first call of functions is waited for. `is_seen` says whether their file is
+        rewritten, unless the user has named their package. Functions without a file cannot be: but
+        it is told if they are called."""
+        if group.kind is not None:
+            kind = group.kind()
+            return kind is not None and self.is_wanted_module(kind.__module__)
+        if is_made_up(group.original.co_filename):
+            is_seen = not is_generated(group.original)
+        if not self.extra_packages and not self.opaque:
+            return is_seen
+        modules = {name_of_module(function.__globals__) for function in group.functions()}
+        return any(self.is_wanted(module, is_seen) for module in modules)
 
-    def rewritten_anew(self, tracked: frozenset[str]) -> CodeType | str:
-        tree, scopes = self.unused or self.analysed()
-        self.unused = None  # the rewriting changes the tree
-        try:
-            return rewritten(tree, self.filename, tracked, scopes)
-        except RecursionError:
-            return "its source is nested too deeply"
+    def is_wanted(self, module: str, is_seen: bool) -> bool:
+        if is_within(module, self.opaque):
+            return False
+        return is_seen or is_within(module, self.extra_packages)
 
-
-class Twins:
-    """The functions of one module, with hooks."""
-
-    def __init__(
-        self,
-        file: SourceFile,
-        tracked: frozenset[str],
-        code: CodeType,
-        hooks: Mapping[str, Any],
-        namespace: dict[str, Any],
-    ) -> None:
-        self.file = file
-        self.tracked = tracked
-        self.namespace = namespace  # kept, so that its id stays its own
-        self.functions = functions_of(bind(code, hooks, namespace))
-        # For functions that are made meanwhile: their code, and the code to put back.
-        self.originals = {
-            id(twin): (twin, source)
-            for key, twins in self.functions.items()
-            for source, twin in zip(file.functions.get(key, []), twins, strict=False)
-        }
-        self.found: dict[int, tuple[CodeType, CodeType | None]] = {}  # by the original's id
-
-    def twin(self, original: CodeType) -> CodeType | None:
-        """The code that does the same as the original; None if the source is not the original's."""
-        known = self.found.get(id(original))
-        if known is None:
-            known = original, self.find_twin(original)
-            self.found[id(original)] = known
-        return known[1]
-
-    def find_twin(self, original: CodeType) -> CodeType | None:
-        key = key_of(original)
-        sources, twins = self.file.functions.get(key, []), self.functions.get(key, [])
-        # Without columns, lambdas in one line are told apart by their order.
-        for source, twin in zip(sources, twins, strict=False):
-            if source == original:
-                return twin
-        # Another version of pytest, or other settings, may have rewritten assertions otherwise.
-        return twins[0] if twins and self.file.pytest_asserts else None
-
-    def codes(self) -> Iterator[CodeType]:
-        for codes in self.functions.values():
-            yield from codes
+    def is_wanted_module(self, name: str | None) -> bool:
+        module = sys.modules.get(name or "")
+        if module is None or name is None:
+            return False
+        filename = str(getattr(module, "__file__", None) or FILENAME)
+        return self.is_wanted(name, is_seen(filename))
 
 
 # For the methods of dataclasses, by module, name and source: the code with hooks; and the namespace
@@ -314,32 +395,37 @@ Generated: TypeAlias = dict[tuple[int, str, str], tuple[CodeType, dict[str, Any]
 
 
 class KeptCode:
-    """The code with hooks that the latest check has made, for the next one: most of its modules
-    will be there as they were."""
+    """What the latest check has made, for the next one: most of its modules will be there as they
+    were."""
 
     def __init__(self) -> None:
         self.hooks: Mapping[str, Any] = {}
-        self.twins: dict[tuple[int, SourceFile], Twins] = {}
+        self.twins: dict[tuple[int, Part], Twins] = {}
         self.generated: Generated = {}
+        self.known = KnownFunctions()
         # By file name, and whether pytest has rewritten it: the source that Python has, and what is
         # known of it.
         self.files: dict[tuple[str, bool], tuple[list[str], SourceFile]] = {}
 
-    def keep(
-        self,
-        hooks: Mapping[str, Any],
-        twins: dict[tuple[int, SourceFile], Twins],
-        generated: Generated,
-    ) -> None:
+    def keep(self, code: Instrumentation) -> None:
         """Keep that of modules that are there anyway."""
         modules = tuple(sys.modules.values())
         namespaces = {id(getattr(module, "__dict__", None)) for module in modules}
-        self.hooks = hooks
+        if code.hooks is not self.hooks:
+            self.hooks = code.hooks
+            self.twins = {}
+        twins = {**self.twins, **code.twins}
         self.twins = {place: twins[place] for place in twins if place[0] in namespaces}
-        self.generated = {key: generated[key] for key in generated if key[0] in namespaces}
+        self.generated = {
+            key: code.generated[key] for key in code.generated if key[0] in namespaces
+        }
+        recent = list(code.met.values())[-MOST_TREES:]
+        for _, file in self.files.values():
+            if file not in recent:
+                file.analysis = None
 
     def find(
-        self, hooks: Mapping[str, Any], place: tuple[int, SourceFile], tracked: frozenset[str]
+        self, hooks: Mapping[str, Any], place: tuple[int, Part], tracked: frozenset[str]
     ) -> Twins | None:
         twins = self.twins.get(place) if hooks is self.hooks else None
         return twins if twins is not None and twins.tracked == tracked else None
@@ -348,97 +434,5 @@ class KeptCode:
         return self.generated if hooks is self.hooks else {}
 
 
-def source_file(filename: str, pytest_asserts: bool) -> SourceFile | str:
-    """A source file, or why there is none."""
-    lines = linecache.getlines(filename)
-    if not lines:
-        return "its source is not available"
-    files = RUNNING.kept.files
-    known = files.get((filename, pytest_asserts))
-    if known is not None and known[0] is lines:  # as long as the file has not changed
-        return known[1]
-    text = "".join(lines)
-    if known is not None and known[1].text == text:  # it was only read again
-        file = known[1]
-    else:
-        try:
-            file = SourceFile(filename, text, pytest_asserts)
-        except (SyntaxError, ValueError, RecursionError) as error:
-            return f"its source cannot be read: {error}"
-    files[filename, pytest_asserts] = lines, file
-    return file
-
-
-def functions_and_classes(things: list[object]) -> tuple[list[FunctionType], list[type]]:
-    """Those among the things."""
-    kinds = set(metaclasses(type))
-    found = of_types(things, {FunctionType, *kinds})
-    return of_types(found, {FunctionType}), of_types(found, kinds)
-
-
-def of_types(things: list[Any], types: Set[type]) -> list[Any]:
-    """Things of exactly these types. There may be a million things: so this is no loop of Python's.
-    (The `__class__` of a proxy may be anything, and looking at it may do anything.)"""
-    return list(compress(things, map(types.__contains__, map(type, things))))
-
-
-def metaclasses(kind: type[type]) -> Iterator[type[type]]:
-    yield kind
-    for subclass in type.__subclasses__(kind):
-        yield from metaclasses(subclass)
-
-
-def is_users(code: CodeType) -> bool:
-    """Whether code was neither made up here, nor left behind by an earlier check, nor made by
-    Python to run the body of a module."""
-    return (
-        not code.co_filename.startswith(FILES)
-        and not is_helper(code)
-        and bool(code.co_flags & inspect.CO_OPTIMIZED)
-    )
-
-
-def is_project_file(filename: str) -> bool:
-    """Whether a file belongs to the user, rather than to Python, a library, or Mazurka."""
-    if filename.startswith(("<frozen ", "<string>")):
-        return False
-    is_cell = filename.startswith("<")  # the cells of notebooks have such names, and source
-    if not is_cell and is_library(os.path.abspath(filename)):
-        return False
-    linecache.checkcache(filename)
-    return not is_cell or bool(linecache.getlines(filename))
-
-
-@functools.cache
-def is_library(path: str) -> bool:
-    folders = PurePath(path).parts
-    return path.startswith((*LIBRARIES, PACKAGE)) or not LIBRARY_FOLDERS.isdisjoint(folders)
-
-
-def functions_of(code: CodeType) -> Functions:
-    """The code of everything inside a piece of code, but not of lambdas that were added."""
-    functions: Functions = {}
-    todo = [code]
-    while todo:
-        for constant in todo.pop().co_consts:
-            if isinstance(constant, CodeType):
-                todo.append(constant)
-                if not is_helper(constant):
-                    functions.setdefault(key_of(constant), []).append(constant)
-    return functions
-
-
-def key_of(code: CodeType) -> Key:
-    start, end = extent(code) if code.co_name == "<lambda>" else ((0, 0), (0, 0))
-    return code.co_qualname, code.co_firstlineno, code.co_freevars, start, end
-
-
-def extent(code: CodeType) -> tuple[Place, Place]:
-    """Where the source of some code begins and ends, if Python keeps columns."""
-    starts: list[Place] = []
-    ends: list[Place] = []
-    for line, end_line, column, end_column in code.co_positions():
-        if line and end_line and end_column and column is not None:
-            starts.append((line, column))
-            ends.append((end_line, end_column))
-    return min(starts, default=(0, 0)), max(ends, default=(0, 0))
+def is_within(module: str, packages: Sequence[str]) -> bool:
+    return any(module == package or module.startswith(package + ".") for package in packages)

@@ -15,6 +15,8 @@ HOOK = PLACEHOLDER + "hook "
 FUNCTION = PLACEHOLDER + "function "
 GLOBAL = PLACEHOLDER + "global "
 
+FINALIZER = "__del__"
+
 # Begins the names of the variables that are added, which no user can write.
 ADDED = "@mazurka "
 
@@ -92,6 +94,8 @@ DIRECT_CALLS = {
     for name, value in vars(builtins).items()
     if isinstance(value, type) and issubclass(value, BaseException)
 }
+# Those of them that look at their caller.
+ABOUT_CALLERS = {"super", "locals", "globals", "vars", "dir", "eval", "exec"}
 BOOLEAN_CALLS = {"isinstance", "issubclass", "callable", "bool"}
 
 Node = TypeVar("Node", bound=ast.AST)
@@ -191,7 +195,14 @@ def compares_plainly(left: ast.expr, operation: ast.cmpop, right: ast.expr) -> b
         return True
     if isinstance(operation, ast.In | ast.NotIn):
         return is_display_of_literals(right)
-    return is_literal(left) or is_literal(right)
+    return is_inert(left) or is_inert(right)
+
+
+def is_inert(node: ast.expr) -> bool:
+    """Whether something is a literal that containers are not compared with; text of bytes is."""
+    return is_literal(node) and not (
+        isinstance(node, ast.Constant) and isinstance(node.value, bytes)
+    )
 
 
 def operates_plainly(left: ast.expr, operation: ast.operator, right: ast.expr) -> bool:

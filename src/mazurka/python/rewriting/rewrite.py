@@ -83,11 +83,6 @@ def stored_names(tree: ast.Module) -> set[str]:
     return scopes.stored_attributes | scopes.stored_globals
 
 
-def uses_dynamic_attributes(tree: ast.Module) -> bool:
-    """Whether a file may store attributes whose names do not show in it."""
-    return Scopes(tree).is_dynamic()
-
-
 def is_helper(code: CodeType) -> bool:
     """Whether a code object is that of a lambda that the rewriting added."""
     return code.co_argcount > 0 and code.co_varnames[0].startswith(ADDED)

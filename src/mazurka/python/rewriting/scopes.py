@@ -10,9 +10,6 @@ from typing import TypeAlias
 FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 ComprehensionNode: TypeAlias = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
-# What can store attributes whose names do not show in the source.
-DYNAMIC = {"setattr", "delattr", "vars", "__dict__", "__setattr__", "__delattr__"}
-
 PARAMETER = -1  # parameters are bound before the first statement
 
 
@@ -108,7 +105,6 @@ class Scopes(ast.NodeVisitor):
         self.of: dict[ast.AST, Scope] = {}
         self.everything = [self.module]
         self.stored_globals: set[str] = set()  # by functions
-        self.attributes: set[str] = set()
         self.stored_attributes: set[str] = set()
         self.star_import = False
         self.settles: int | None = None  # the `statement` of the bindings that are met now
@@ -135,10 +131,6 @@ class Scopes(ast.NodeVisitor):
     def names(self) -> set[str]:
         """All names that the file uses for variables."""
         return set().union(*(scope.uses for scope in self.everything))
-
-    def is_dynamic(self) -> bool:
-        """Whether the file may store attributes whose names do not show in it."""
-        return not DYNAMIC.isdisjoint(self.names() | self.attributes)
 
     @contextmanager
     def inside(self, kind: Kind, node: ast.AST, class_name: str | None = None) -> Iterator[Scope]:
@@ -186,7 +178,6 @@ class Scopes(ast.NodeVisitor):
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         name = self.scope.mangled(node.attr)
-        self.attributes.add(name)
         if not isinstance(node.ctx, ast.Load):
             self.stored_attributes.add(name)
         self.visit(node.value)
@@ -269,10 +260,6 @@ class Scopes(ast.NodeVisitor):
     def visit_MatchMapping(self, node: ast.MatchMapping) -> None:
         if node.rest is not None:
             self.bind(node.rest, Binding(None))
-        self.generic_visit(node)
-
-    def visit_MatchClass(self, node: ast.MatchClass) -> None:
-        self.attributes.update(node.kwd_attrs)
         self.generic_visit(node)
 
     # Scopes.

@@ -9,6 +9,7 @@ from mazurka.python.loops.liveness import Liveness
 from mazurka.python.rewriting.expressions import ExpressionRewriter
 from mazurka.python.rewriting.nodes import (
     DIRECT_CALLS,
+    FINALIZER,
     FUNCTION,
     IN_PLACE,
     assign,
@@ -342,6 +343,10 @@ class Rewriter(ExpressionRewriter):
             self.wait_with(conditions, caller)
             body = self.block(node.body)
             prologue = self.prologue(node, caller if conditions.finds_any() else None)
+            parameters = [*node.args.posonlyargs, *node.args.args]
+            if node.name == FINALIZER and parameters:
+                leave = ast.If(hook("is_let_go", load(parameters[0].arg)), [ast.Return()], [])
+                prologue[:0] = placed(node.body[0], [leave])
         self.in_function, self.cells, self.liveness = outer
         node.body = body[: has_docstring(node)] + prologue + body[has_docstring(node) :]
         return node

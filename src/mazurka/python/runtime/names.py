@@ -67,6 +67,7 @@ class Names:
         self.ranked = False  # whether their ranks are known
         self.locations: list[Location] = []
         self.outside: dict[int, int] = {}  # serial of an object made outside -> its location
+        self.parts: dict[tuple[int, int], int] = {}  # the locations of numbered parts of objects
         self.refreshing = False  # whether to look again at objects that are known
 
     def forget(self) -> None:
@@ -75,6 +76,7 @@ class Names:
         self.ranked = False
         self.locations = []
         self.outside = {}
+        self.parts = {}
 
     # Objects
 
@@ -107,6 +109,16 @@ class Names:
         cell.known = self.locations[cell.location]
         cell.value = cell.initial
         cell.epoch = epoch
+
+    def register_part(self, cell: Cell, whole: Cell, number: int) -> None:
+        """Give a numbered part of an object its location: the same, whichever thread makes it."""
+        key = (whole.location, number)
+        if key not in self.parts:
+            known = self.locations[whole.location]
+            self.parts[key] = self.new_location(f"{known.name}[{number}]", cell)
+        cell.location = self.parts[key]
+        cell.known = self.locations[cell.location]
+        cell.epoch = whole.epoch
 
     def new_location(self, name: str, cell: Cell) -> int:
         part_of = -1 if cell.part_of is None else cell.part_of.location

@@ -43,12 +43,15 @@ from mazurka.python.runtime.standing import Standing
 from mazurka.python.runtime.thread import (
     NOWHERE,
     Cell,
+    Operation,
     Thread,
+    Timeout,
     Until,
     do_nothing,
     never,
     none_known,
 )
+from mazurka.python.runtime.virtual_time import VirtualTime
 from mazurka.python.source import here, running_frame, users_frame
 
 # What stopped a run before its threads did.
@@ -143,6 +146,14 @@ class Runtime(Standing):
         self.path: list[Event] = NO_EVENTS
         self.memory: Memory | None = None  # if the program's own objects are seen
         self.race_detector: RaceDetector | None = None  # if accesses to these are no steps
+        self.time = VirtualTime()
+        self.timeouts_last = False  # whether waits time out when nobody can go on, and not before
+        self.lets_time_out = False
+        self.timeouts: list[int] = []  # where waits timed out, in a run that is to be told
+        self.notes: list[str] = []  # what else there is to say of such a run
+        self.timing_out: list[int] = []  # those of which one times out in the next step
+        self.new_events: list[Event] = NO_EVENTS  # where those of the search are, if not in events
+        self.has_looked = False  # whether some thread has looked at a clock, in this execution
         self.keep = 0
         self.path_end = 0
         self.position = 0
@@ -151,6 +162,7 @@ class Runtime(Standing):
         self.out_of_rounds = False  # whether a thread came to the bound of a loop
         self.watched_writes = 0  # to ordinary objects, where these are no steps
         self.running = False  # in the program, or in what it made the runtime call
+        self.is_collecting = False  # garbage
         self.cancelling = False
         self.stopped = NOTHING
         self.divergence: Divergence | None = None
@@ -220,9 +232,16 @@ class Runtime(Standing):
         self.turns.take(request)
         self.events = request.events
         self.path = request.path
+        self.new_events = NO_EVENTS
+        self.timing_out = []
+        self.timeouts = []
+        self.notes = []
+        if request.prefix:
+            self.begin_after(request)
         self.keep = len(self.events)
         self.path_end = self.keep + len(self.path)
         self.record_enabled = request.all_stand
+        self.lets_time_out = request.lets_time_out
         self.starts_at_once = request.all_stand or self.race_detector is not None
         self.takes_conditions = request.takes_conditions
         self.orders_writes = request.orders_writes
@@ -237,6 +256,9 @@ class Runtime(Standing):
         self.pending = []
         self.out_of_rounds = False
         self.watched_writes = 0
+        self.has_looked = False
+        if self.time.is_used:
+            self.time.begin()
         if self.blocks:
             self.blocks = []
         if self.memory is not None:
@@ -247,6 +269,15 @@ class Runtime(Standing):
         self.live = [main]
         self.recent = main
         main.reset(self.program, (), self.epoch)
+
+    def begin_after(self, request: Request) -> None:
+        """The request is of a search that begins after some steps."""
+        roots = request.roots
+        missing = roots[len(request.events) :]
+        request.events.extend(missing)
+        self.path = request.path[len(missing) :]
+        self.events = [*request.prefix, *request.events[len(roots) :]]
+        self.new_events = request.events
 
     def start(self, thread: Thread) -> None:
         """Let a thread run up to its first operation."""
@@ -339,6 +370,8 @@ class Runtime(Standing):
 
     def stop(self, why: int) -> None:
         """Break the execution off, from inside one of its threads."""
+        if self.cancelling and self.current is not None:
+            self.keep_cancelling(self.current)
         self.stopped = why
         self.go_on_with(None)
         raise Cancelled
@@ -419,6 +452,11 @@ class Runtime(Standing):
         kind = thread.kind
         thread.until = None
         waits = until.strengthen(thread)
+        if thread.timeout is not None:
+            if waits:
+                thread.timeout = None  # to time out would come to nothing
+            else:
+                thread.stand_before(thread.timeout.wait)
         if self.blocks and not self.enabled(thread):
             self.note_waiting(thread)
         if not waits:
@@ -429,6 +467,29 @@ class Runtime(Standing):
         result = self.step(thread)
         thread.spin = None
         return until.result(kind, result)
+
+    def perform_timed(
+        self, trying: int, waiting: int, cell: Cell, first: object, second: object, timeout: float
+    ) -> object:
+        """Perform an operation that waits for so many seconds: try it at any time; or, where
+        timeouts come last, wait for it, and try it in the end."""
+        if not self.timeouts_last or timeout <= 0:
+            return self.perform(trying, cell, first, second)
+        wait = Operation(waiting, cell, bool if first is None else first, second)
+        return self.perform_in_time(wait, Operation(trying, cell, first, second), timeout)
+
+    def perform_in_time(self, wait: Operation, in_the_end: Operation, timeout: float) -> object:
+        """Wait for an operation; perform another one if nobody can go on, and time is up."""
+        thread = self.current
+        if thread is None:
+            raise self.outside_error(wait.kind)
+        if self.cancelling:
+            self.keep_cancelling(thread)
+        thread.timeout = Timeout(wait, in_the_end, self.time_of(thread) + timeout)
+        now = wait if thread.until is None else in_the_end  # which the loop may let wait
+        result = self.perform(now.kind, now.cell, now.first, now.second)
+        thread.timeout = None
+        return result
 
     def note_waiting(self, thread: Thread) -> None:
         for block in self.blocks:
@@ -483,6 +544,8 @@ class Runtime(Standing):
             self.stop(TOO_LONG)
         event = self.new_event(thread)
         self.events.append(event)
+        if self.new_events is not NO_EVENTS:
+            self.new_events.append(event)
         self.position = position + 1
         if position < self.path_end:
             self.check_path(event, self.path[position - self.keep], thread)
@@ -516,7 +579,9 @@ class Runtime(Standing):
         event.sleep = self.turns.sleep
         self.note_place(event, thread)
         if self.record_enabled:
-            event.enabled = [other.id for other in self.live if self.enabled(other)]
+            event.enabled = self.timing_out or [
+                other.id for other in self.live if self.enabled(other)
+            ]
         if kind == CHOOSE and self.position < self.path_end:
             expected = self.path[self.position - self.keep].choice
             thread.choice = self.choices(thread)[0] if expected == ANY else expected
@@ -628,19 +693,78 @@ class Runtime(Standing):
         if self.current is not None:
             self.current.changes += 1
 
+    # Time
+
+    def let_time_pass(self, thread: Thread, seconds: float) -> None:
+        thread.clock += seconds
+        self.time.let_pass(thread.id, self.position, seconds)
+
+    def let_time_pass_until(self, thread: Thread, moment: float) -> None:
+        """So that no clock of the thread shows an earlier one."""
+        thread.clock += max(0.0, moment - self.time_of(thread))
+        self.time.let_pass_until(thread.id, self.position, moment)
+
+    def time_of(self, thread: Thread) -> float:
+        """How much time has passed for a thread since the execution began."""
+        self.has_looked = True
+        return self.time.now(thread.id, self.events, self.position)
+
+    def look_at_clock(self, thread: Thread) -> float:
+        """The same, for a thread that looks at a clock."""
+        self.has_looked = True
+        return self.time.look(thread.id, self.events, self.position)
+
     # Whose turn it is
 
     def next_thread(self) -> Thread | None:
         """The thread that makes the next step; None at the end of the execution."""
+        if self.timing_out:
+            self.timing_out = []
         if self.position >= self.path_end:
-            return self.turns.free_choice()
+            thread = self.turns.free_choice()
+            if thread is None and self.lets_time_out:
+                return self.first_to_time_out()
+            return thread
         expected = self.expected_step()
         thread = self.threads[expected.thread]
         if thread.epoch != self.epoch or thread.finished or thread.gave_up:
             self.diverge(expected, thread, NONE, -1, "")
         if (may_block(thread.kind) or thread.kind == JOIN) and not self.enabled(thread):
+            if thread.timeout is not None:
+                thread.stand_before(thread.timeout.in_the_end)
+                return thread
             self.diverge(expected, thread, thread.kind, thread.cell.location, "which is blocked")
         return thread
+
+    def first_to_time_out(self) -> Thread | None:
+        """Nobody can go on: who times out."""
+        first = self.threads_to_time_out()
+        if not first:
+            return None
+        thread = self.turns.pick_of(first)
+        self.timing_out = [each.id for each in first]
+        assert thread.timeout is not None
+        thread.stand_before(thread.timeout.in_the_end)
+        return thread
+
+    def threads_to_time_out(self) -> list[Thread]:
+        """Those whose time is up first, if there are some and nobody can go on. (An execution
+        that has failed need not.)"""
+        if not self.timeouts_last or self.stopped != NOTHING or self.first_failed is not None:
+            return []
+        first: list[Thread] = []
+        for thread in self.live:
+            if thread.gave_up or self.enabled(thread):
+                return []
+            timeout = thread.timeout
+            if thread.finished or timeout is None:
+                continue
+            earliest = first[0].timeout if first else None
+            if earliest is None or timeout.deadline < earliest.deadline:
+                first = [thread]
+            elif timeout.deadline == earliest.deadline:
+                first.append(thread)
+        return first
 
     def expected_step(self) -> Event:
         """The next step to repeat, or of the path."""
@@ -716,6 +840,8 @@ class Runtime(Standing):
                 f"'{VERBS[kind]}' works only in a program that Mazurka runs: "
                 "put it into the function that is checked"
             )
+        if not self.running:
+            return MazurkaError(f"'{VERBS[kind]}' was called after the execution was over")
         return self.misused(
             f"'{VERBS[kind]}' was called from a predicate or from another OS thread: a predicate "
             "must be a function of the value alone, and threads are made with mazurka.spawn"

@@ -109,16 +109,24 @@ class Turns:
         """The thread that the watcher picks."""
         watcher = self.watcher
         assert watcher is not None
-        able = [thread.id for thread in self.threads.live if self.threads.enabled(thread)]
+        able = [thread for thread in self.threads.live if self.threads.enabled(thread)]
         if not able:
             return None
-        running = self.threads.current
-        self.threads.current = None  # it may ask for footprints, which may call the user's guards
-        thread = self.names.threads[watcher.pick(able)]
-        self.threads.current = running
+        thread = self.pick_of(able)
         if thread.kind == CHOOSE:
             choices = self.threads.choices(thread)
             thread.choice = choices[watcher.choose(len(choices))]
+        return thread
+
+    def pick_of(self, threads: list[Thread]) -> Thread:
+        """One that the watcher picks, if it does."""
+        watcher = self.watcher
+        if self.policy != PICKED or watcher is None:
+            return threads[0]
+        running = self.threads.current
+        self.threads.current = None  # it may ask for footprints, which may call the user's guards
+        thread = self.names.threads[watcher.pick([thread.id for thread in threads])]
+        self.threads.current = running
         return thread
 
     def leftmost_to_step(self) -> Thread | None:

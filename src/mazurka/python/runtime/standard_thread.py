@@ -11,7 +11,7 @@ from random import Random
 from typing import Any, cast
 
 from mazurka.engine.event import Event
-from mazurka.engine.operation import LOAD, STORE, TIMED_WAIT
+from mazurka.engine.operation import LOAD, STORE, TIMED_WAIT, WAIT
 from mazurka.engine.result import MazurkaError
 from mazurka.python.check import RUNNING
 from mazurka.python.primitives.threads import Handle, started
@@ -46,7 +46,6 @@ class ThreadState:
         self.named_threads = 0
         self.executors = 0
         self.hashes = 0
-        self.readings = 0  # of clocks
         self.unseeded = 0
         self.draws = 0  # of random numbers
         self.random: Random | None = None
@@ -57,10 +56,25 @@ class ThreadState:
         self.inputs = 0  # symbolic ones
         self.nesting = 0  # how many atomic blocks it is in,
         self.block: Block | None = None  # and the outermost one
+        self.task_of: object = None  # the pool of an executor, if this is one of its tasks
+
+
+def tell_workers_apart() -> None:
+    """It matters which worker of an executor does what: the search begins anew, with workers."""
+    check = RUNNING.check
+    check.models.workers = True
+    check.objects.stop_search()
+
+
+def look_at_own_thread() -> None:
+    """The program asks which thread this is. A task of an executor may not be any."""
+    if own_state().task_of is not None:
+        tell_workers_apart()
 
 
 def own_locals() -> Locals:
     """The values that the running thread has in each `threading.local`."""
+    look_at_own_thread()
     state = own_state()
     if state.locals is None:
         state.locals = {}
@@ -155,7 +169,9 @@ class ThreadRun:
         return bool(RUNNING.check.runtime.perform(LOAD, self.ended, None, None))
 
     def wait(self, timeout: float) -> None:
-        in_time(bool(RUNNING.check.runtime.perform(TIMED_WAIT, self.ended, None, None)), timeout)
+        runtime = RUNNING.check.runtime
+        ended = runtime.perform_timed(TIMED_WAIT, WAIT, self.ended, None, None, timeout)
+        in_time(bool(ended), timeout)
 
 
 def handle_of(thread: Any) -> Handle | None:
@@ -212,7 +228,10 @@ def make_thread(
 def is_daemon() -> bool:
     """Whether the running thread is a daemon, and so are those that it makes."""
     runtime = RUNNING.check.runtime
-    current = own_state().thread
+    state = own_state()
+    if state.task_of is not None and runtime.current is not None:
+        return runtime.current.daemon
+    current = state.thread
     if current is not None:
         return bool(current._daemonic)
     return (

@@ -38,6 +38,7 @@ class Location:
         self.keys: list[object] | None = None  # of a container whose items have keys, by number
         self.numbers: dict[object, int] = {}  # and the other way round
         self.is_changed = False  # of an attribute: whether some step has changed it
+        self.is_relied_on = False  # whether it was read in the midst of a step, unannounced
 
 
 class Cell:
@@ -116,6 +117,25 @@ class Until:
         raise NotImplementedError
 
 
+class Operation:
+    """What a thread may stand before."""
+
+    def __init__(self, kind: int, cell: Cell, first: object, second: object) -> None:
+        self.kind = kind
+        self.cell = cell
+        self.first = first
+        self.second = second
+
+
+class Timeout:
+    """How long a thread waits, where timeouts come last, and what it does in the end."""
+
+    def __init__(self, wait: Operation, in_the_end: Operation, deadline: float) -> None:
+        self.wait = wait
+        self.in_the_end = in_the_end
+        self.deadline = deadline
+
+
 class Thread:
     """A thread of the program. The object and its greenlet serve the same thread (its parent, and
     which child of it) in every execution."""
@@ -153,6 +173,7 @@ class Thread:
         self.latest = 0  # the position after its latest step, or after the one that spawned it
         self.loop: object = None  # the one whose head it came to last
         self.until: Until | None = None  # what its next operation is to wait for
+        self.timeout: Timeout | None = None  # if its next operation may time out, at last
         self.calling: object = None  # a call that may wait, until the function has begun
         self.changes = 0  # what it did to objects of its own, and more that is no step
         self.result: object = None
@@ -167,9 +188,15 @@ class Thread:
         self.choice = 0  # which alternative; the other thread of a join
         self.alternatives = 1  # 0: a condition that is to be decided
         self.daemon = False  # whether it may wait for ever
-        self.clock = 0.0  # how many seconds have passed for it, in virtual time
+        self.clock = 0.0  # for how many seconds it has slept or waited
         self.looks = 0  # how often it has looked at a clock
         self.state: object = None  # what the standard library keeps for it
+
+    def stand_before(self, operation: Operation) -> None:
+        self.kind = operation.kind
+        self.cell = operation.cell
+        self.first = operation.first
+        self.second = operation.second
 
 
 def none_known(*_: object) -> list[Any]:

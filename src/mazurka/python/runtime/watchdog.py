@@ -2,7 +2,6 @@
 
 import _thread
 import ctypes
-import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -12,7 +11,7 @@ from typing import Any
 
 from mazurka.python.check import RUNNING
 from mazurka.python.runtime.runtime import Stuck
-from mazurka.python.source import here
+from mazurka.python.source import place_of_user
 
 # Every name under which this Python version starts OS threads.
 STARTERS = [
@@ -27,7 +26,6 @@ STARTERS = [
     )
     if hasattr(module, name)
 ]
-STANDARD_LIBRARY = os.path.dirname(threading.__file__)
 LOOKS = 20  # how often the watchdog looks within a step limit
 
 
@@ -81,13 +79,9 @@ def refusing(original: Callable[..., Any], explorer: int) -> Callable[..., Any]:
         runtime = RUNNING.check.runtime
         if runtime.current is None or get_ident() != explorer:
             return original(*arguments, **options)
-        frame = here()
-        while frame is not None and frame.f_code.co_filename.startswith(STANDARD_LIBRARY):
-            frame = frame.f_back
-        where = f" at {frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else ""
         raise runtime.misused(
-            f"the program starts an OS thread{where}, which Mazurka cannot steer; start threads "
-            "with threading.Thread or mazurka.spawn instead"
+            f"the program starts an OS thread{place_of_user()}, which Mazurka cannot steer; start "
+            "threads with threading.Thread or mazurka.spawn instead"
         )
 
     return start

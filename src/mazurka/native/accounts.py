@@ -1,0 +1,315 @@
+"""Turns a run of a C program that failed into a Failure: what went wrong, in words and lines."""
+
+import ctypes
+import linecache
+import signal
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, cast
+
+from mazurka.engine.event import Event
+from mazurka.engine.operation import (
+    ACQUIRE,
+    AWAIT,
+    AWAIT_EXCHANGE,
+    CHOOSE,
+    COMPARE_EXCHANGE,
+    FETCH_ADD,
+    JOIN,
+    LOAD,
+    NOTIFY,
+    READ,
+    SPAWN,
+    STORE,
+    TAKE_WAITER,
+    VERBS,
+    WAIT,
+)
+from mazurka.engine.result import (
+    DEADLOCK,
+    EXCEPTION,
+    LIVELOCK,
+    NONDETERMINISM,
+    STUCK,
+    TOO_LONG,
+    Failure,
+    Schedule,
+    Step,
+)
+from mazurka.native.compiling import RUNTIME
+from mazurka.native.debug_information import plus
+from mazurka.native.operations import part_of
+from mazurka.native.runtime_library import FIRST_FAILED, OUTPUT_SIZE, POSITION, STOPPED
+
+if TYPE_CHECKING:
+    from mazurka.native.program import NativeProgram
+
+# How threads fail: runtime/state.h.
+FAILURES: Final = (
+    *("", "assertion", "aborted", "exited", "signalled", "stack_overflow", "use_after_free"),
+    *("out_of_block", "double_free", "invalid_free", "not_held", "bad_join"),
+    *("held_destroyed", "endless", "error_called", "no_value"),
+)
+SENTENCES: Final = {
+    "aborted": "the program calls abort",
+    "stack_overflow": "stack overflow",
+    "use_after_free": "use after free",
+    "out_of_block": "access outside of a block of the heap",
+    "double_free": "double free",
+    "invalid_free": "free of what is no block of the heap",
+    "not_held": "unlock of a lock that the thread does not hold",
+    "held_destroyed": "destruction of a lock that is held, or of a condition that threads wait for",
+}
+FORMS: Final = ("fetch_add", "fetch_and", "fetch_or", "fetch_xor", "fetch_nand")
+
+# Of a thread's status.
+FAILURE, SIGNAL, FAILED_AT, FAULT, CODE, EXIT_CODE, SPINS = 3, 4, 5, 6, 7, 8, 9
+
+WHERE_TO_LOOK = "look for clocks, addresses, input, or memory that is read before it is written"
+
+
+class RunInWords:
+    """The steps of a run, with names for its threads and locations."""
+
+    def __init__(self, program: "NativeProgram") -> None:
+        self.program = program
+        self.library = program.library
+        self.debug = program.names.debug
+        self.threads = self.thread_words()
+
+    def thread_words(self) -> dict[int, str]:
+        """A thread is called like its function, numbered where several threads share it."""
+        live = sorted(self.program.live(), key=self.program.names.lineage)
+        functions = {number: self.function_of(number) for number in live}
+        totals = Counter(functions.values())
+        seen: Counter[str] = Counter()
+        words = {}
+        for number, function in functions.items():
+            seen[function] += 1
+            words[number] = function if totals[function] == 1 else f"{function}-{seen[function]}"
+        return words
+
+    def function_of(self, number: int) -> str:
+        if number == 0:
+            return "main"
+        return self.debug.functions.get(self.library.function_of(number), "thread")
+
+    def thread(self, number: int) -> str:
+        return self.threads.get(number, "a thread that does not exist")
+
+    def step(self, event: Event) -> Step:
+        file, line = self.debug.line_at(event.place - 1)
+        return Step(
+            self.thread(event.thread), self.action(event), file, line, source_line(file, line)
+        )
+
+    def where(self, place: int) -> str:
+        """A place in the code, in words; it is the one that a call returns to."""
+        file, line = self.debug.line_at(place - 1) if place > 0 else ("", 0)
+        if not file:
+            return ""
+        text = source_line(file, line)
+        return f" at {file}:{line}" + (f": {text}" if text else "")
+
+    def is_in_runtime(self, place: int) -> bool:
+        """Whether a place is in our own code, or in none that is known."""
+        file = self.debug.line_at(place - 1)[0] if place > 0 else ""
+        return not file or Path(file).resolve().parent == RUNTIME.resolve()
+
+    def location(self, number: int) -> str:
+        """What people call a location."""
+        return self.address(self.library.locations[number * 3])
+
+    def address(self, address: int) -> str:
+        variable = self.debug.variable_at(address - self.library.base)
+        if variable is not None:
+            offset = address - self.library.base - variable.address
+            return variable.name + self.debug.part_name(variable, offset)
+        block = self.library.block_at(address)
+        if block is not None:
+            file, line = self.debug.line_at(block[2] - 1)
+            return f"block{plus(address - block[0])} (allocated at {file}:{line})"
+        name = self.program.names.address(address)
+        area, _, rest = name.partition(" of ")
+        if area == "stack":
+            number = self.program.thread_called(rest.partition("+")[0])
+            return f"a local variable of {self.thread(number)}"
+        if area.startswith("waiter "):
+            number = self.program.thread_called(area[7:].partition("+")[0])
+            return f"the wait of {self.thread(number)}"
+        return name
+
+    def action(self, event: Event) -> str:
+        """What an event did, in words."""
+        kind = event.kind
+        if kind == SPAWN or kind == JOIN:
+            return f"{VERBS[kind]} {self.thread(event.choice)}"
+        if kind == CHOOSE:
+            return f"choose alternative {event.choice + 1} of {event.alternatives}"
+        name = self.location(event.location)
+        view = cast(int, event.view)
+        found = part_of(cast(int, event.before), view)
+        if kind == LOAD:
+            return f"read {name}: {found}"
+        if kind == STORE:
+            return f"write {part_of(cast(int, event.after), view)} to {name}"
+        if kind == COMPARE_EXCHANGE:
+            outcome = f"finds {found}" if event.mode == READ else f"writes {event.second}"
+            return f"compare_exchange {name} with {event.first}: {outcome}"
+        if kind == FETCH_ADD:
+            return f"{FORMS[view >> 16]} {event.first} to {name}: was {found}"
+        if kind == NOTIFY:
+            return f"end {name}"
+        if kind == TAKE_WAITER:
+            return f"take a waiting thread from {name}"
+        return f"{VERBS[kind]} {name}"
+
+    def waiting(self, event: Event) -> str:
+        """Who waits for what, and where."""
+        text = f"{self.thread(event.thread)} waits "
+        if event.kind == JOIN:
+            text += f"to join {self.thread(event.choice)}"
+        elif event.kind == ACQUIRE:
+            thread = self.holder(event.location)
+            holder = "itself" if thread == event.thread else self.thread(thread)
+            text += f"to acquire {self.location(event.location)}, held by {holder}"
+        elif event.kind == WAIT:
+            text += "for a condition, or at a barrier"
+        else:
+            text += f"to {VERBS[event.kind]} {self.location(event.location)}"
+        return text + "," * bool(self.where(event.place)) + self.where(event.place)
+
+    def spinning(self, thread: int) -> str:
+        """Which loop a thread goes round for ever, and what it finds there in every round."""
+        events = self.program.round_of(thread)
+        steps = ", ".join(self.action(event) for event in events[:5])
+        return f"{self.thread(thread)} goes round for ever{self.where(events[-1].place)} ({steps})"
+
+    def holder(self, location: int) -> int:
+        """The thread that holds a lock now."""
+        return ctypes.c_uint32.from_address(self.library.locations[location * 3]).value - 1
+
+
+def source_line(file: str, line: int) -> str:
+    return linecache.getline(file, line).strip() if file else ""
+
+
+def account_of(program: "NativeProgram") -> Failure:
+    """The failure of the latest run."""
+    run = RunInWords(program)
+    library = program.library
+    stopped = library.state[STOPPED]
+    if stopped == 1 or program.diverged_at >= 0:
+        return nondeterminism(run)
+    if stopped == 2:
+        return too_long(run)
+    failed = library.state[FIRST_FAILED]
+    if failed >= 0:
+        return thread_failed(run, failed)
+    return waiting_for_ever(run)
+
+
+def new_failure(run: RunInWords, kind: str, message: str, details: list[str]) -> Failure:
+    program = run.program
+    learnt = program.learnt()
+    steps = tuple(program.steps_of(program.events))
+    schedule = Schedule(steps, "", kind, message, dict(learnt))
+    output = program.library.state[OUTPUT_SIZE]
+    if output:
+        printed = program.library.output(output).rstrip("\n").splitlines()
+        details = [*details, *[f"printed: {line}" for line in printed[-10:]]]
+    told = [run.step(event) for event in program.events]
+    return Failure(kind, message, schedule, told, details=details)
+
+
+def thread_failed(run: RunInWords, thread: int) -> Failure:
+    """A thread has met an assertion that does not hold, a signal, an exit, or the like."""
+    program = run.program
+    what = FAILURES[program.status(thread, FAILURE)]
+    place = program.status(thread, FAILED_AT)
+    message = run.library.text("mz_message")
+    sentence = SENTENCES.get(what, message)
+    if what == "assertion":
+        sentence = f"assertion failed: {message}"
+    elif what == "exited":
+        sentence = f"the program exits with code {program.status(thread, EXIT_CODE)}"
+    elif what == "signalled":
+        sentence = signal_words(program, thread)
+    elif what in ("use_after_free", "out_of_block", "double_free"):
+        sentence += f": {run.address(program.status(thread, FAULT))}"
+    kind = STUCK if what == "endless" else EXCEPTION
+    if what == "endless":
+        sentence = (
+            "a thread ran for longer than step_limit without coming to a step: look for an endless "
+            "loop, or raise step_limit"
+        )
+    if run.is_in_runtime(place):
+        place = program.status(thread, CODE)
+    where = run.where(place)
+    failure = new_failure(run, kind, sentence, [f"it was{where}"] if where else [])
+    failure.thread = run.thread(thread)
+    return failure
+
+
+def signal_words(program: "NativeProgram", thread: int) -> str:
+    number = program.status(thread, SIGNAL)
+    fault = program.status(thread, FAULT)
+    if number == signal.SIGSEGV:
+        pointer = "a null pointer" if 0 <= fault < 4096 else f"the address {fault & (2**64 - 1):#x}"
+        return f"segmentation fault: {pointer}"
+    if number == signal.SIGFPE:
+        return "arithmetic error (a division by zero, say)"
+    return signal.strsignal(number) or f"signal {number}"
+
+
+def waiting_for_ever(run: RunInWords) -> Failure:
+    """No thread can go on."""
+    waiting = sorted(
+        run.program.answer.waiting, key=lambda event: run.program.names.lineage(event.thread)
+    )
+    awaits = any(event.kind == AWAIT or event.kind == AWAIT_EXCHANGE for event in waiting)
+    message = "a thread awaits a value that never comes" if awaits else "no thread can go on"
+    details = [run.waiting(event) for event in waiting]
+    for thread in sorted(run.program.live(), key=run.program.names.lineage):
+        if run.program.status(thread, SPINS):
+            awaits = True
+            message = "a thread waits in a loop for what never comes"
+            details.append(run.spinning(thread))
+    return new_failure(run, LIVELOCK if awaits else DEADLOCK, message, details)
+
+
+def too_long(run: RunInWords) -> Failure:
+    recent = run.program.events[-1000:]
+    places = Counter((event.thread, *run.debug.line_at(event.place - 1)) for event in recent)
+    details = [
+        f"{run.thread(thread)} was {count} times (of the last {len(recent)} steps) at "
+        f"{file}:{line}: {source_line(file, line)}"
+        for (thread, file, line), count in places.most_common(4)
+    ]
+    message = (
+        f"an execution has more than max_events={run.program.max_events} steps: it seems stuck in "
+        "a loop; bound it, or raise max_events"
+    )
+    return new_failure(run, TOO_LONG, message, details)
+
+
+def nondeterminism(run: RunInWords) -> Failure:
+    program = run.program
+    position = program.diverged_at
+    if position < 0:
+        position = program.library.state[POSITION]
+    message = (
+        f"the program does not repeat itself: under the same schedule, step {position + 1} is "
+        f"another one; {WHERE_TO_LOOK}"
+    )
+    return new_failure(run, NONDETERMINISM, message, [])
+
+
+def account_of_change(program: "NativeProgram", first: str, second: str) -> Failure:
+    message = (
+        "the program does not repeat itself: two runs under the same schedule end in two ways; "
+        + WHERE_TO_LOOK
+    )
+    return new_failure(
+        RunInWords(program), NONDETERMINISM, message, [f"first: {first}", f"then: {second}"]
+    )

@@ -1,0 +1,36 @@
+"""What a C program is made of. It is compiled when it is explored."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from mazurka.engine.result import MazurkaError
+
+
+class CProgram:
+    """A C program, for `explore`, `check` and `replay`."""
+
+    def __init__(self, file: Path, flags: list[str], args: list[str]) -> None:
+        self.file = file
+        self.flags = flags
+        self.args = args
+        self.__qualname__ = str(file)
+
+    def __call__(self) -> object:
+        """So that a C program can be given wherever programs are, which are functions."""
+        raise MazurkaError(f"{self.file} is a C program: give it to mazurka.check or explore")
+
+
+def c_program(
+    file: str | os.PathLike[str], flags: Sequence[str] = (), args: Sequence[str] = ()
+) -> CProgram:
+    """The C program that has its `main` in a file, for `mazurka.check` and the like. `flags` are
+    for the compiler (other C files may be among them), `args` are what `main` gets."""
+    for name, texts in (("flags", flags), ("args", args)):
+        if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+            raise MazurkaError(f"{name} of a C program must be a list of texts, not {texts!r}")
+    return CProgram(Path(file), list(flags), list(args))
+
+
+def is_c_file(file: str) -> bool:
+    return file.endswith(".c")

@@ -1,0 +1,333 @@
+/* Functions of the C library that access what they are handed. They are compiled as the program is,
+   so that each access is seen; a step of theirs is told at the line that calls them. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "state.h"
+
+/* Notes the caller while such a function runs. */
+#define CALLED                                                                       \
+    __attribute__((cleanup(leave))) uintptr_t *noted_caller = enter(PLACE);          \
+    (void)noted_caller
+
+__attribute__((no_sanitize("thread"))) static uintptr_t *enter(uintptr_t caller) {
+    if (!mz.current || mz.current->caller) return NULL;
+    mz.current->caller = caller;
+    return &mz.current->caller;
+}
+
+__attribute__((no_sanitize("thread"))) static void leave(uintptr_t **noted) {
+    if (*noted) **noted = 0;
+}
+
+void *memcpy(void *to, const void *from, size_t size) {
+    CALLED;
+    for (size_t place = 0; place < size; place++) ((char *)to)[place] = ((const char *)from)[place];
+    return to;
+}
+
+void *memmove(void *to, const void *from, size_t size) {
+    CALLED;
+    char *left = to;
+    const char *right = from;
+    if (left <= right) return memcpy(to, from, size);
+    while (size--) left[size] = right[size];
+    return to;
+}
+
+void *memset(void *to, int byte, size_t size) {
+    CALLED;
+    for (size_t place = 0; place < size; place++) ((char *)to)[place] = (char)byte;
+    return to;
+}
+
+int memcmp(const void *one, const void *other, size_t size) {
+    CALLED;
+    const unsigned char *left = one, *right = other;
+    for (; size; size--, left++, right++)
+        if (*left != *right) return *left - *right;
+    return 0;
+}
+
+void *memchr(const void *in, int byte, size_t size) {
+    CALLED;
+    for (const unsigned char *at = in; size; size--, at++)
+        if (*at == (unsigned char)byte) return (void *)at;
+    return NULL;
+}
+
+void bzero(void *to, size_t size) { memset(to, 0, size); }
+
+size_t strlen(const char *text) {
+    CALLED;
+    size_t length = 0;
+    while (text[length]) length++;
+    return length;
+}
+
+size_t strnlen(const char *text, size_t most) {
+    CALLED;
+    size_t length = 0;
+    while (length < most && text[length]) length++;
+    return length;
+}
+
+char *strcpy(char *to, const char *from) {
+    CALLED;
+    for (char *at = to; (*at = *from); at++) from++;
+    return to;
+}
+
+char *strncpy(char *to, const char *from, size_t size) {
+    CALLED;
+    size_t place = 0;
+    while (place < size && (to[place] = from[place])) place++;
+    while (place < size) to[place++] = 0;
+    return to;
+}
+
+char *strcat(char *to, const char *from) {
+    CALLED;
+    strcpy(to + strlen(to), from);
+    return to;
+}
+
+char *strncat(char *to, const char *from, size_t size) {
+    CALLED;
+    char *at = to + strlen(to);
+    while (size-- && *from) *at++ = *from++;
+    *at = 0;
+    return to;
+}
+
+int strcmp(const char *one, const char *other) {
+    CALLED;
+    for (;; one++, other++) {
+        unsigned char left = (unsigned char)*one, right = (unsigned char)*other;
+        if (left != right || !left) return left - right;
+    }
+}
+
+int strncmp(const char *one, const char *other, size_t size) {
+    CALLED;
+    for (; size; size--, one++, other++) {
+        unsigned char left = (unsigned char)*one, right = (unsigned char)*other;
+        if (left != right || !left) return left - right;
+    }
+    return 0;
+}
+
+char *strchr(const char *text, int wanted) {
+    CALLED;
+    for (;; text++) {
+        char found = *text;
+        if (found == (char)wanted) return (char *)text;
+        if (!found) return NULL;
+    }
+}
+
+char *strrchr(const char *text, int wanted) {
+    CALLED;
+    char *latest = NULL;
+    for (;; text++) {
+        char found = *text;
+        if (found == (char)wanted) latest = (char *)text;
+        if (!found) return latest;
+    }
+}
+
+char *strdup(const char *text) {
+    CALLED;
+    char *copy = malloc(strlen(text) + 1);
+    return copy ? strcpy(copy, text) : NULL;
+}
+
+int atoi(const char *text) {
+    CALLED;
+    int value = 0, sign = 1;
+    while (*text == ' ' || (*text >= '\t' && *text <= '\r')) text++;
+    if (*text == '-' || *text == '+') sign = *text++ == '-' ? -1 : 1;
+    for (; *text >= '0' && *text <= '9'; text++) value = value * 10 + (*text - '0');
+    return sign * value;
+}
+
+/* A heap sort: in place, and the same whatever the items are. */
+static void swap(char *one, char *other, size_t size) {
+    for (size_t place = 0; place < size; place++) {
+        char byte = one[place];
+        one[place] = other[place];
+        other[place] = byte;
+    }
+}
+
+static void sift(char *items, size_t place, size_t count, size_t size,
+                 int (*compare)(const void *, const void *)) {
+    for (size_t child; (child = 2 * place + 1) < count; place = child) {
+        if (child + 1 < count && compare(items + child * size, items + (child + 1) * size) < 0)
+            child++;
+        if (compare(items + place * size, items + child * size) >= 0) return;
+        swap(items + place * size, items + child * size, size);
+    }
+}
+
+void qsort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *)) {
+    for (size_t place = count / 2; place-- > 0;) sift(items, place, count, size, compare);
+    for (size_t left = count; left-- > 1;) {
+        swap(items, (char *)items + left * size, size);
+        sift(items, 0, left, size, compare);
+    }
+}
+
+/* Random numbers: each thread has its own, the same in every execution. */
+
+__attribute__((no_sanitize("thread"))) int rand(void) {
+    uint64_t *state = &mz.current->random;
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    mz.current->changes++;
+    return (int)(*state >> 33);
+}
+
+__attribute__((no_sanitize("thread"))) void srand(unsigned seed) {
+    mz.current->random = seed;
+    mz.current->changes++;
+}
+long random(void) { return rand(); }
+void srandom(unsigned seed) { srand(seed); }
+
+/* Printing: what is printed is kept. Texts that are handed over are read as others see it. */
+
+static void read_texts(const char *format, va_list arguments) {
+    for (; *format; format++) {
+        if (*format != '%') continue;
+        int longs = 0;
+        for (format++; *format && strchr("-+ #0123456789.*lhzjtL", *format); format++) {
+            if (*format == '*') (void)va_arg(arguments, int);
+            longs += *format == 'l' || *format == 'z' || *format == 'j' || *format == 't';
+            if (*format == 'L') longs = 9;
+        }
+        switch (*format) {
+            case 0: return;
+            case '%': case 'm': break;
+            case 's': {
+                const char *text = va_arg(arguments, const char *);
+                volatile size_t length = text ? strlen(text) : 0;
+                (void)length;
+                break;
+            }
+            case 'p': (void)va_arg(arguments, void *); break;
+            case 'f': case 'F': case 'e': case 'E': case 'g': case 'G': case 'a': case 'A':
+                if (longs == 9) (void)va_arg(arguments, long double);
+                else (void)va_arg(arguments, double);
+                break;
+            case 'd': case 'i': case 'u': case 'x': case 'X': case 'o': case 'c':
+                if (longs) (void)va_arg(arguments, long);
+                else (void)va_arg(arguments, int);
+                break;
+            default:
+                mz_refuse("printf with %%%c cannot be checked yet", *format);
+                mz_give_up();
+        }
+    }
+}
+
+enum { LINE = 4096, MOST_OUTPUT = 1 << 16 };
+
+__attribute__((no_sanitize("thread"))) static void keep_output(const char *text, size_t size) {
+    size_t left = MOST_OUTPUT - (size_t)mz.output_size;
+    if (size > left) size = left;
+    mz_copy(mz.output + mz.output_size, text, size);
+    mz.output_size += (int64_t)size;
+    mz.current->changes++;
+}
+
+__attribute__((no_sanitize("thread"))) static int print(const char *format, va_list arguments) {
+    char line[LINE];
+    va_list copy;
+    va_copy(copy, arguments);
+    read_texts(format, copy);
+    va_end(copy);
+    int size = vsnprintf(line, sizeof line, format, arguments);
+    if (size > 0) keep_output(line, size < LINE ? (size_t)size : LINE - 1);
+    return size;
+}
+
+static void only_standard(FILE *file) {
+    if (file == stdout || file == stderr) return;
+    mz_refuse("files cannot be checked yet: only stdout and stderr");
+    mz_give_up();
+}
+
+#define PRINTED()                      \
+    CALLED;                            \
+    va_list arguments;                 \
+    va_start(arguments, format);       \
+    int size = print(format, arguments); \
+    va_end(arguments);                 \
+    return size
+
+int printf(const char *format, ...) { PRINTED(); }
+int fprintf(FILE *file, const char *format, ...) {
+    only_standard(file);
+    PRINTED();
+}
+int vprintf(const char *format, va_list arguments) {
+    CALLED;
+    return print(format, arguments);
+}
+int vfprintf(FILE *file, const char *format, va_list arguments) {
+    only_standard(file);
+    CALLED;
+    return print(format, arguments);
+}
+
+int puts(const char *text) { return printf("%s\n", text); }
+int fputs(const char *text, FILE *file) { return fprintf(file, "%s", text); }
+int putchar(int one) { printf("%c", one); return one; }
+int fputc(int one, FILE *file) { fprintf(file, "%c", one); return one; }
+int putc(int one, FILE *file) { return fputc(one, file); }
+int fflush(FILE *file) { (void)file; return 0; }
+void perror(const char *text) { printf("%s\n", text); }
+
+static int print_into(char *to, size_t size, const char *format, va_list arguments) {
+    char line[LINE];
+    va_list copy;
+    va_copy(copy, arguments);
+    read_texts(format, copy);
+    va_end(copy);
+    int length = vsnprintf(line, sizeof line, format, arguments);
+    if (length >= LINE) {
+        mz_refuse("sprintf of more than %d characters cannot be checked yet", LINE);
+        mz_give_up();
+    }
+    if (length < 0 || !size) return length;
+    size_t copied = (size_t)length < size ? (size_t)length : size - 1;
+    memcpy(to, line, copied);
+    to[copied] = 0;
+    return length;
+}
+
+int vsprintf(char *to, const char *format, va_list arguments) {
+    CALLED;
+    return print_into(to, SIZE_MAX, format, arguments);
+}
+int sprintf(char *to, const char *format, ...) {
+    CALLED;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = print_into(to, SIZE_MAX, format, arguments);
+    va_end(arguments);
+    return length;
+}
+int snprintf(char *to, size_t size, const char *format, ...) {
+    CALLED;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = print_into(to, size, format, arguments);
+    va_end(arguments);
+    return length;
+}

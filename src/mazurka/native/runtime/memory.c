@@ -1,0 +1,349 @@
+/* What is known of the program's memory: which bytes threads share, and what was there at first.
+
+   Each byte has a note. It says which thread has accessed it so far, in any execution; or, if
+   several have and one of them wrote, which location it belongs to. Only accesses to locations are
+   steps. A byte that turns out to be shared is learnt: the search begins anew then, and knows it.
+   So what is a step never changes during a search. docs/c.md says why nothing is missed. */
+#define _GNU_SOURCE
+#include <link.h>
+
+#include "state.h"
+
+enum { PAGE = 4096, PAGES = 1 << 20, MOST_PAGES = 1 << 18, CACHED = 1024, MOST_POLLS = 5000 };
+/* Notes. */
+enum { UNTOUCHED, READ_BY_MANY, FIRST_NOTE, FIRST_LOCATION = 0x10000 };
+
+struct page { uintptr_t number; uint32_t *notes; };
+
+static struct {
+    struct page *pages;  /* a hash table */
+    struct page cache[CACHED];
+    uint32_t *free_notes;
+    int64_t pages_known;
+    struct { char *address, *copy; size_t size; } globals[8];
+    int globals_known;
+    uintptr_t base;
+    char *locals, *locals_image;
+    size_t locals_size, locals_filled, locals_module;
+} memory STATE = {0};
+
+uintptr_t mz_base(void) { return memory.base; }
+EXPORTED int64_t mz_base_address(void) { return (int64_t)memory.base; }
+EXPORTED int64_t mz_size_of_locals(void) { return (int64_t)memory.locals_size; }
+
+/* Notes of bytes */
+
+static uint32_t *find_notes(uintptr_t number) {
+    uintptr_t slot = number * 0x9E3779B97F4A7C15ull >> 44;
+    while (memory.pages[slot].notes && memory.pages[slot].number != number)
+        slot = (slot + 1) & (PAGES - 1);
+    struct page *page = &memory.pages[slot];
+    if (!page->notes) {
+        if (memory.pages_known == MOST_PAGES) {
+            mz_refuse("the program touches more memory than can be watched");
+            mz_give_up();
+        }
+        page->number = number;
+        page->notes = memory.free_notes + memory.pages_known++ * (size_t)PAGE;
+    }
+    memory.cache[number & (CACHED - 1)] = *page;
+    return page->notes;
+}
+
+static inline uint32_t *notes_of(uintptr_t address) {
+    uintptr_t number = address / PAGE;
+    struct page *cached = &memory.cache[number & (CACHED - 1)];
+    uint32_t *notes = cached->number == number && cached->notes ? cached->notes : find_notes(number);
+    return notes + address % PAGE;
+}
+
+/* Some bytes must be a location in the next search. */
+static void learn(uintptr_t address, size_t size) {
+    if (mz.learnt_known == MOST_LOCATIONS) {
+        mz_refuse("threads share more than %d places", MOST_LOCATIONS);
+        mz_give_up();
+    }
+    mz.learnt[mz.learnt_known].address = address;
+    mz.learnt[mz.learnt_known++].size = (int64_t)size;
+    mz.has_news = 1;
+}
+
+static int64_t new_location(uintptr_t address, size_t size, bool is_sync) {
+    if (mz.locations_known == MOST_LOCATIONS) {
+        mz_refuse("threads share more than %d places", MOST_LOCATIONS);
+        mz_give_up();
+    }
+    int64_t number = mz.locations_known++;
+    mz.locations[number] = (struct location){address, (int64_t)size, is_sync};
+    for (size_t place = 0; place < size; place++)
+        *notes_of(address + place) = FIRST_LOCATION + (uint32_t)number;
+    return number;
+}
+
+/* The first location that has some of these bytes, or NOWHERE. */
+static int64_t location_in(uintptr_t address, size_t size) {
+    for (size_t place = 0; place < size; place++) {
+        uint32_t note = *notes_of(address + place);
+        if (note >= FIRST_LOCATION) return note - FIRST_LOCATION;
+    }
+    return NOWHERE;
+}
+
+static bool is_within(uintptr_t address, size_t size, int64_t location) {
+    const struct location *one = &mz.locations[location];
+    return address >= one->address && address + size <= one->address + (size_t)one->size;
+}
+
+/* The location of an access that is a step in any case. */
+int64_t mz_location(uintptr_t address, size_t size, bool is_sync) {
+    int64_t location = location_in(address, size);
+    if (location >= 0) {
+        if (!is_within(address, size, location)) {
+            learn(address, size);  /* the two will be one */
+            mz_give_up();
+        }
+        if (mz.locations[location].size > 8) {
+            mz_refuse("an atomic variable or a lock is also accessed as part of something larger "
+                      "(a structure that is copied as a whole, say): this cannot be checked yet");
+            mz_give_up();
+        }
+        mz.locations[location].is_sync |= is_sync;
+        return location;
+    }
+    for (size_t place = 0; place < size; place++)
+        if (*notes_of(address + place) != UNTOUCHED) mz.has_news = 1;  /* that was no step */
+    return new_location(address, size, is_sync);
+}
+
+static bool conflicts(uint32_t note, struct thread *thread, bool is_write) {
+    if (note == UNTOUCHED) return false;
+    if (note == READ_BY_MANY) return is_write;
+    if (note >= FIRST_LOCATION) return false;
+    bool is_own = (int64_t)(note - FIRST_NOTE) / 2 == thread->number;
+    bool was_written = (note - FIRST_NOTE) & 1;
+    return !is_own && (is_write || was_written);
+}
+
+static uint32_t noted(uint32_t note, uint32_t own, bool is_write) {
+    if (note == UNTOUCHED || note == own) return own | is_write;
+    if (note == own + 1) return note;
+    return is_write ? note : READ_BY_MANY;
+}
+
+/* A thread reads what seems to be its own. If it does so again and again, and nothing else, it may
+   wait for another thread to write there: then this must be a step. */
+static void note_own_read(struct thread *thread, uintptr_t address, size_t size) {
+    uint64_t now = thread->changes + (uint64_t)mz.position;
+    if (thread->polled.since != now) {
+        thread->polled.since = now;
+        thread->polled.reads = thread->polled.count = 0;
+        thread->polled.address = address;
+    }
+    if (address == thread->polled.address) {
+        if (++thread->polled.count == MOST_POLLS) {
+            learn(address, size);
+            mz_give_up();
+        }
+        return;
+    }
+    thread->polled.reads++;
+    if ((thread->polled.reads & (thread->polled.reads - 1)) == 0) {  /* another one, now and then */
+        thread->polled.address = address;
+        thread->polled.count = 0;
+    }
+}
+
+static void note_own(struct thread *thread, uintptr_t address, size_t size, bool is_write,
+                     uintptr_t place) {
+    mz_check_freed(address, place);
+    if (!is_write) note_own_read(thread, address, size);
+    else if (!mz_is_on_stack(thread, address)) thread->changes++;
+}
+
+static void access(struct thread *thread, uintptr_t address, size_t size, bool is_write,
+                   uintptr_t place) {
+    uint32_t own = FIRST_NOTE + 2 * (uint32_t)thread->number;
+    bool is_shared = false;
+    for (size_t index = 0; index < size; index++) {
+        uint32_t *note = notes_of(address + index);
+        if (*note >= FIRST_LOCATION) continue;
+        if (conflicts(*note, thread, is_write)) is_shared = true;
+        else *note = noted(*note, own, is_write);
+    }
+    int64_t location = location_in(address, size);
+    if (is_shared || (location >= 0 && !is_within(address, size, location))) learn(address, size);
+    if (location < 0) note_own(thread, address, size, is_write, place);
+    else
+        mz_step_at(is_write ? STORE : LOAD, location, address, (int)size * 8, 0, 0, FORM_PLAIN,
+                   place);
+}
+
+/* A plain access is announced. */
+void mz_plain(uintptr_t address, size_t size, bool is_write, uintptr_t place) {
+    struct thread *thread = mz.current;
+    if (!thread) return;
+    mz_check_bounds(address, size, place);
+    if (size <= 8 && address % PAGE <= PAGE - 8) {
+        const uint32_t *notes = notes_of(address);
+        uint32_t written = FIRST_NOTE + 2 * (uint32_t)thread->number + 1;
+        size_t index = 0;
+        while (index < size && notes[index] == written) index++;
+        if (index == size) {
+            note_own(thread, address, size, is_write, place);
+            return;
+        }
+    }
+    access(thread, address, size, is_write, place);
+}
+
+/* A block is freed: this writes to all of it that others may access. */
+void mz_free_range(uintptr_t address, size_t size, uintptr_t place) {
+    struct thread *thread = mz.current;
+    thread->is_freeing = true;
+    for (size_t index = 0; index < size;) {
+        uint32_t note = *notes_of(address + index);
+        if (note < FIRST_LOCATION) {
+            size_t run = 0;  /* bytes that another thread has accessed, up to the end of a word */
+            while (index + run < size && (run == 0 || (address + index + run) % 8)
+                   && conflicts(*notes_of(address + index + run), thread, true))
+                run++;
+            if (run) learn(address + index, run);
+            index += run ? run : 1;
+            continue;
+        }
+        int64_t location = note - FIRST_LOCATION;
+        const struct location *one = &mz.locations[location];
+        size_t left = one->address + (size_t)one->size - (address + index);
+        if (location >= mz.frozen) mz.has_news = 1;  /* an earlier run knew nothing of it */
+        else mz_step_at(STORE, location, one->address, (int)one->size * 8, 0, 0, FORM_PLAIN, place);
+        index += left;
+    }
+    thread->is_freeing = false;
+}
+
+/* A location's value: its bytes, or what stands for them. */
+uint64_t mz_value(int64_t location) {
+    const struct location *one = &mz.locations[location];
+    if (one->size <= 8) return mz_get(one->address, one->size);
+    uint64_t value = 0;
+    const unsigned char *bytes = (const unsigned char *)one->address;
+    for (int64_t index = 0; index < one->size; index++) value = (value ^ bytes[index]) * 0x100000001b3;
+    return value;
+}
+
+/* For Python: what was learnt becomes known, as a search begins. Overlapping places are one. */
+
+EXPORTED void mz_know(uintptr_t address, int64_t size) {
+    uintptr_t end = address + (uintptr_t)size;
+    bool is_sync = false;
+    for (int64_t number; (number = location_in(address, end - address)) >= 0;) {
+        struct location *one = &mz.locations[number];
+        uintptr_t its_end = one->address + (uintptr_t)one->size;
+        if (one->address <= address && its_end >= end) return;
+        for (uintptr_t byte = one->address; byte < its_end; byte++) *notes_of(byte) = UNTOUCHED;
+        if (one->address < address) address = one->address;
+        if (its_end > end) end = its_end;
+        is_sync |= (bool)one->is_sync;
+        one->size = 0;
+    }
+    new_location(address, end - address, is_sync);
+}
+
+EXPORTED void mz_begin_search(void) {
+    int64_t known = mz.learnt_known;
+    mz.learnt_known = 0;
+    for (int64_t place = 0; place < known; place++)
+        mz_know(mz.learnt[place].address, mz.learnt[place].size);
+    mz.frozen = mz.locations_known;
+    mz.has_news = 0;
+}
+
+/* Globals and thread-local variables */
+
+extern char __start_mz_state[], __stop_mz_state[];
+
+static void keep_copy(uintptr_t begin, uintptr_t end) {
+    if (begin >= end) return;
+    size_t size = end - begin;
+    char *copy = mz_map(NULL, size);
+    if (!copy) return;
+    mz_copy(copy, (void *)begin, size);
+    int number = memory.globals_known++;
+    memory.globals[number].address = (char *)begin;
+    memory.globals[number].copy = copy;
+    memory.globals[number].size = size;
+}
+
+static int look_at_object(struct dl_phdr_info *info, size_t size, void *unused) {
+    (void)size;
+    (void)unused;
+    bool is_ours = false;
+    uintptr_t constant_end = 0, constant_begin = 0;
+    for (int place = 0; place < info->dlpi_phnum; place++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[place];
+        uintptr_t begin = info->dlpi_addr + part->p_vaddr, end = begin + part->p_memsz;
+        if (part->p_type == PT_LOAD && (uintptr_t)&mz >= begin && (uintptr_t)&mz < end)
+            is_ours = true;
+        if (part->p_type == PT_GNU_RELRO) {
+            constant_begin = begin;
+            constant_end = (end + PAGE - 1) / PAGE * PAGE;
+        }
+    }
+    if (!is_ours) return 0;
+    memory.base = info->dlpi_addr;
+    uintptr_t own_begin = (uintptr_t)__start_mz_state, own_end = (uintptr_t)__stop_mz_state;
+    for (int place = 0; place < info->dlpi_phnum; place++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[place];
+        uintptr_t begin = info->dlpi_addr + part->p_vaddr, end = begin + part->p_memsz;
+        if (part->p_type == PT_LOAD && part->p_flags & PF_W) {
+            if (constant_begin <= begin && begin < constant_end) begin = constant_end;
+            if (own_begin >= begin && own_end <= end) {
+                keep_copy(begin, own_begin);
+                keep_copy(own_end, end);
+            } else {
+                keep_copy(begin, end);
+            }
+        } else if (part->p_type == PT_TLS) {
+            memory.locals_image = (char *)begin;
+            memory.locals_filled = part->p_filesz;
+            memory.locals_size = (part->p_memsz + 63) / 64 * 64;
+            memory.locals_module = info->dlpi_tls_modid;
+        }
+    }
+    return 1;
+}
+
+void mz_map_memory(void) {
+    memory.pages = mz_map(NULL, PAGES * sizeof(struct page));
+    memory.free_notes = mz_map(NULL, (size_t)MOST_PAGES * PAGE * sizeof *memory.free_notes);
+}
+
+void mz_find_globals(void) {
+    dl_iterate_phdr(look_at_object, NULL);
+    if (memory.locals_size)
+        memory.locals = mz_map((void *)0x610000000000, MOST_THREADS * memory.locals_size);
+}
+
+void mz_restore_globals(void) {
+    for (int place = 0; place < memory.globals_known; place++)
+        mz_copy(memory.globals[place].address, memory.globals[place].copy,
+               memory.globals[place].size);
+}
+
+void mz_new_locals(struct thread *thread) {
+    if (!memory.locals_size) return;
+    thread->locals = memory.locals + (size_t)thread->number * memory.locals_size;
+    mz_copy(thread->locals, memory.locals_image, memory.locals_filled);
+    mz_fill(thread->locals + memory.locals_filled, 0, memory.locals_size - memory.locals_filled);
+}
+
+/* Called by code that accesses a thread-local variable of the program. */
+struct index { unsigned long module, offset; };
+
+void *__tls_get_addr(struct index *index) {
+    if (mz.current && index->module == memory.locals_module) return mz.current->locals + index->offset;
+    mz_refuse("a thread-local variable is used before main, or is not the program's own");
+    if (mz.current) mz_give_up();
+    static char nowhere[1 << 16] STATE;
+    return nowhere + index->offset % sizeof nowhere;
+}

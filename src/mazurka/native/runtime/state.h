@@ -1,0 +1,216 @@
+/* The state of the runtime: one execution of a C program on fibers, and what is known of its memory.
+
+   The runtime is linked into the program's own shared object, with hidden symbols: so its
+   pthread_create and the like are the ones that the program calls, whatever else is loaded. All of
+   its variables are in one section, since the rest of the object's data is put back before each
+   execution. program.py reads and writes some of this: the layouts are told there. */
+#ifndef MAZURKA_STATE_H
+#define MAZURKA_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define STATE __attribute__((section("mz_state")))
+#define EXPORTED __attribute__((visibility("default")))
+#define PLACE ((uintptr_t)__builtin_return_address(0))
+
+enum { MOST_THREADS = 256, MOST_KEYS = 64, MOST_LOCATIONS = 1 << 22, MOST_STEPS = 1 << 22 };
+
+/* Kinds of operations, modes and policies: mazurka/engine/operation.py and program.py. */
+enum { MODE_NONE, MODE_READ, MODE_WRITE, MODE_ADD, MODE_DISABLED };
+enum {
+    UNKNOWN = -1,
+    SPAWN = 1, JOIN = 2, CHOOSE = 3,
+    LOAD = 10, STORE, EXCHANGE, COMPARE_EXCHANGE, FETCH_ADD, ADD_TO, TRY_ACQUIRE, RELEASE,
+    SEMAPHORE_RELEASE, NOTIFY,
+    AWAIT = 30, AWAIT_EXCHANGE, ACQUIRE, WAIT,
+    SEMAPHORE_ACQUIRE = 40, READ_ACQUIRE = 45, WRITE_ACQUIRE = 46,
+    SEMAPHORE_TRY_ACQUIRE = 60, READ_TRY_ACQUIRE = 69, WRITE_TRY_ACQUIRE = 70, TAKE_WAITER = 71,
+};
+enum { GO_ON, LEFTMOST, PICKED };
+enum { NOBODY = -1, ANY = -1, NOWHERE = -1 };
+
+/* What a FETCH_ADD does to a value; and a store that the program makes after it was announced. */
+enum { FORM_ADD, FORM_AND, FORM_OR, FORM_XOR, FORM_NAND, FORM_PLAIN };
+
+/* One step of a thread: one that it stands before, one that is asked for, or one that was made. */
+struct step {
+    int64_t thread, kind, location, mode, first, second, form, shift, width;
+    int64_t choice, alternatives, before, after, place, enabled;  /* enabled: see mz.enabled */
+};
+
+/* What a thread has in common with itself in other executions, and what it is in this one. */
+struct thread {
+    int64_t number, parent, order, known_children;  /* the same in all executions */
+    int64_t children_of[MOST_THREADS];
+    int64_t is_live, is_finished, gave_up, failure, signal, failed_at, fault, code;  /* for Python */
+    int64_t exit_code, spins;  /* spins: the step from which on it goes round in a loop, and 1 */
+    struct step standing;
+    uintptr_t address;  /* of the location that it stands before */
+    int64_t children, waits, pending_store;
+    uint64_t notified;  /* the latest of its waits that was ended */
+    uintptr_t caller;  /* of a function of libc.c that it is in, or 0 */
+    void *stack_pointer, *stack, *stack_top;
+    void *programs_stack_pointer, *own_stack_top;  /* steps are made on a stack of their own */
+    uint64_t changes;  /* that it has made to anything but its stack */
+    struct visit { uint64_t changes; int64_t step, kind, location; size_t size; char *copy; } visit;
+    uint64_t reads;  /* since the latest change */
+    struct { uintptr_t address; uint64_t count, reads, since; } polled;  /* see note_own_read */
+    struct thread *starter;
+    void *(*function)(void *);
+    void *argument, *result;
+    bool is_detached, is_joined, is_starting, is_freeing;
+    int error_number;
+    uint64_t random;
+    char *locals;  /* its __thread variables */
+    void *keys[MOST_KEYS];
+    char *heap, *heap_end;  /* the next block, and the end */
+};
+
+struct location {
+    uintptr_t address;
+    int64_t size, is_sync;
+};
+
+/* How a thread failed. */
+enum {
+    NOT_FAILED, ASSERTION, ABORTED, EXITED, SIGNALLED, STACK_OVERFLOW, USE_AFTER_FREE, OUT_OF_BLOCK,
+    DOUBLE_FREE, INVALID_FREE, NOT_HELD, BAD_JOIN, HELD_DESTROYED, ENDLESS, ERROR_CALLED,
+    NO_VALUE
+};
+
+/* Why a run came back to Python. */
+enum { ENDED, ASKS_ENDS, ASKS_ASLEEP, ASKS_PICK };
+/* What broke it off. */
+enum { NOT_STOPPED, DIVERGED, TOO_LONG };
+
+struct sleeper {
+    int64_t thread, location, mode, choice, is_choice;
+};
+
+struct runtime {
+    /* Of the request: written by Python. */
+    int64_t keep, plan_end, policy, first, watches_steps, all_stand, max_events, sleepers, watched;
+    int64_t answer;  /* to the latest question */
+    /* Of the run: read by Python. */
+    int64_t position, stopped, recent, has_news, is_refused, exited, exit_code, asked_thread;
+    int64_t locations_known, threads_known, output_size, first_failed, unfinished;
+    /* Not for Python. */
+    int64_t learnt_known, enabled_known, ticks;
+    struct thread *current;
+    struct thread *threads;
+    struct step *steps;
+    struct location *locations;
+    int64_t *enabled;  /* who could go on at each step: the number of threads, and the threads */
+    struct sleeper *sleep;
+    unsigned char *watched_locations, *verdicts;  /* of the watcher, in this decision, by thread */
+    struct thread **live;
+    int64_t live_known;
+    struct { uintptr_t address; int64_t size; } *learnt;
+    int64_t frozen;  /* how many locations there were when the search began */
+    int question;
+    bool goes_on_here;  /* the watcher has not ended the run */
+    bool has_verdicts;
+    void *host_stack_pointer;
+    char *output;
+    char refusal[256];
+    char message[512];  /* of a failed assertion, or the like */
+    char **arguments, *arguments_copy;
+    size_t arguments_size;
+    int argument_count;
+    uint64_t keys_known;
+    void (*key_destructors[MOST_KEYS])(void *);
+    int64_t ticks_seen;
+    struct { void *address; size_t size; } maps[32];
+    int maps_known;
+};
+
+extern struct runtime mz __attribute__((visibility("hidden")));
+
+/* run.c */
+uint64_t mz_step(int kind, uintptr_t address, int size, uint64_t first, uint64_t second, int form,
+                 uintptr_t place);
+uint64_t mz_step_at(int kind, int64_t location, uintptr_t address, int width, uint64_t first,
+                    uint64_t second, int form, uintptr_t place);
+uint64_t mz_make_step(struct thread *thread);
+void mz_touch(uintptr_t address, size_t size, uintptr_t place);
+void mz_settle_store(struct thread *thread);
+bool mz_is_enabled(struct thread *thread);
+void mz_give_up(void) __attribute__((noreturn));
+int64_t mz_step_nowhere(int kind, int64_t choice, int64_t alternatives, uintptr_t place);
+int64_t mz_choose(int64_t alternatives, uintptr_t place);
+void mz_refuse(const char *format, ...);
+void *mz_map(void *address, size_t size);
+
+/* fibers.c */
+void mz_switch(void **save, void *load);
+void mz_to_host(struct thread *thread);
+uint64_t mz_on_own_stack(struct thread *thread);
+bool mz_is_on_stack(struct thread *thread, uintptr_t address);
+void mz_start_fiber(struct thread *thread);
+void mz_finish(struct thread *thread) __attribute__((noreturn));
+struct thread *mz_child(struct thread *parent, int64_t order);
+void mz_reset_thread(struct thread *thread);
+void mz_map_threads(void);
+
+/* memory.c */
+void mz_plain(uintptr_t address, size_t size, bool is_write, uintptr_t place);
+int64_t mz_location(uintptr_t address, size_t size, bool is_sync);
+uint64_t mz_value(int64_t location);
+void mz_free_range(uintptr_t address, size_t size, uintptr_t place);
+void mz_find_globals(void);
+void mz_restore_globals(void);
+void mz_map_memory(void);
+void mz_new_locals(struct thread *thread);
+uintptr_t mz_base(void);
+
+/* heap.c */
+void mz_map_heap(void);
+void mz_reset_heap(struct thread *thread);
+void mz_check_bounds(uintptr_t address, size_t size, uintptr_t place);
+void mz_check_freed(uintptr_t address, uintptr_t place);
+bool mz_in_heap(uintptr_t address);
+
+/* spins.c */
+void mz_note_read(struct thread *thread);
+bool mz_spins_for_ever(struct thread *thread);
+void mz_map_visits(void);
+
+/* crashes.c */
+void mz_fail(int failure, uintptr_t place, const char *message) __attribute__((noreturn));
+void mz_install_handlers(void);
+void mz_remove_handlers(void);
+void mz_set_limit(double seconds);
+
+/* The program's memcpy and memset are functions of libc.c, which are seen. These are not. */
+static inline void mz_copy(void *to, const void *from, size_t size) {
+    __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(size) : : "memory");
+}
+
+static inline void mz_fill(void *to, int byte, size_t size) {
+    __asm__ volatile("rep stosb" : "+D"(to), "+c"(size) : "a"(byte) : "memory");
+}
+
+/* The bytes of a small place as an integer. */
+static inline uint64_t mz_get(uintptr_t address, int64_t size) {
+    uint64_t value = 0;
+    switch (size) {
+        case 1: return *(volatile uint8_t *)address;
+        case 2: return *(volatile uint16_t *)address;
+        case 4: return *(volatile uint32_t *)address;
+        case 8: return *(volatile uint64_t *)address;
+        default: mz_copy(&value, (const void *)address, (size_t)size); return value;
+    }
+}
+
+static inline void mz_put(uintptr_t address, int64_t size, uint64_t value) {
+    switch (size) {
+        case 1: *(volatile uint8_t *)address = (uint8_t)value; break;
+        case 2: *(volatile uint16_t *)address = (uint16_t)value; break;
+        case 4: *(volatile uint32_t *)address = (uint32_t)value; break;
+        default: *(volatile uint64_t *)address = value;
+    }
+}
+
+#endif

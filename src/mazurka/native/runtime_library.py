@@ -1,0 +1,131 @@
+"""A program that is loaded with its runtime: the functions and tables of runtime/state.h."""
+
+import ctypes
+from pathlib import Path
+from typing import Any, Final
+
+from mazurka.engine.result import MazurkaError
+
+# Where the numbers of `struct runtime` are that Python writes or reads.
+KEEP: Final = 0
+PLAN_END: Final = 1
+POLICY: Final = 2
+FIRST: Final = 3
+WATCHES_STEPS: Final = 4
+ALL_STAND: Final = 5
+MAX_EVENTS: Final = 6
+SLEEPERS: Final = 7
+WATCHED: Final = 8
+ANSWER: Final = 9
+POSITION: Final = 10
+STOPPED: Final = 11
+HAS_NEWS: Final = 13
+IS_REFUSED: Final = 14
+EXITED: Final = 15
+EXIT_CODE: Final = 16
+ASKED_THREAD: Final = 17
+LOCATIONS_KNOWN: Final = 18
+THREADS_KNOWN: Final = 19
+OUTPUT_SIZE: Final = 20
+FIRST_FAILED: Final = 21
+UNFINISHED: Final = 22
+STATE_SIZE: Final = 23
+STEP_SIZE: Final = 15  # of `struct step`, in numbers
+SLEEPER_SIZE: Final = 5
+MOST_THREADS: Final = 256
+MOST_STEPS: Final = 1 << 22
+MOST_LOCATIONS: Final = 1 << 22
+MOST_SLEEPERS: Final = 1 << 16
+
+
+class Library:
+    """The loaded program. There can be one at a time in a process: its addresses are fixed."""
+
+    def __init__(self, path: Path, arguments: list[str]) -> None:
+        try:
+            self.functions: Any = ctypes.PyDLL(str(path))  # nobody else is let run meanwhile
+        except OSError as error:
+            raise MazurkaError(f"the compiled program cannot be loaded: {error}") from error
+        functions = self.functions
+        texts = [b"program", *[argument.encode() for argument in arguments]]
+        self.arguments = (ctypes.c_char_p * (len(texts) + 1))(*texts, None)
+        functions.mz_open.restype = ctypes.c_char_p
+        refusal = functions.mz_open(len(texts), self.arguments)
+        if refusal:
+            raise MazurkaError(refusal.decode())
+        self.state = self.table("mz_runtime", STATE_SIZE)
+        self.steps = self.table("mz_steps", MOST_STEPS * STEP_SIZE)
+        self.sleep = self.table("mz_sleep", MOST_SLEEPERS * SLEEPER_SIZE)
+        self.enabled = self.table("mz_enabled", MOST_STEPS * 16)
+        self.locations = self.table("mz_locations", MOST_LOCATIONS * 3)
+        self.thread_size = self.number("mz_size_of_thread") // 8
+        self.standing_at = self.number("mz_standing_offset") // 8
+        self.status_at = self.number("mz_failure_offset") // 8
+        self.threads = self.table("mz_threads", MOST_THREADS * self.thread_size)
+        watched = self.address("mz_watched")
+        self.watched = memoryview((ctypes.c_char * MOST_LOCATIONS).from_address(watched)).cast("B")
+        self.base = self.number("mz_base_address")
+
+    def address(self, name: str) -> int:
+        function = getattr(self.functions, name)
+        function.restype = ctypes.c_void_p
+        found: int = function()
+        return found
+
+    def number(self, name: str) -> int:
+        function = getattr(self.functions, name)
+        function.restype = ctypes.c_int64
+        found: int = function()
+        return found
+
+    def table(self, name: str, length: int) -> memoryview:
+        """A table of numbers, where it lies."""
+        array = (ctypes.c_int64 * length).from_address(self.address(name))
+        return memoryview(array).cast("B").cast("q")
+
+    def text(self, name: str) -> str:
+        function = getattr(self.functions, name)
+        function.restype = ctypes.c_char_p
+        found: bytes = function()
+        return found.decode(errors="replace")
+
+    def output(self, size: int) -> str:
+        """What the program has printed."""
+        return ctypes.string_at(self.address("mz_output"), size).decode(errors="replace")
+
+    def block_at(self, address: int) -> tuple[int, int, int] | None:
+        """The block of the heap that an address is in: its own address, its size, and the place in
+        the code that made it."""
+        size, place = ctypes.c_int64(), ctypes.c_int64()
+        function = self.functions.mz_block_at
+        function.restype = ctypes.c_int64
+        function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
+        block = function(address, ctypes.byref(size), ctypes.byref(place))
+        return (block, size.value, place.value) if block else None
+
+    def function_of(self, thread: int) -> int:
+        """Where the function of a thread begins."""
+        function = self.functions.mz_function_of
+        function.restype = ctypes.c_int64
+        found: int = function(thread)
+        return found
+
+    def know(self, address: int, size: int) -> None:
+        """Some bytes are shared by threads."""
+        function = self.functions.mz_know
+        function.argtypes = [ctypes.c_void_p, ctypes.c_int64]
+        function(address, size)
+
+    def set_limit(self, seconds: float) -> None:
+        function = self.functions.mz_set_limit
+        function.argtypes = [ctypes.c_double]
+        function(seconds)
+
+    def close(self) -> None:
+        self.functions.mz_close()
+        import _ctypes
+
+        for name in ("state", "steps", "sleep", "enabled", "locations", "threads"):
+            setattr(self, name, None)
+        self.watched = None  # type: ignore[assignment]
+        _ctypes.dlclose(self.functions._handle)

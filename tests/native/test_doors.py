@@ -1,0 +1,174 @@
+"""C programs on the command line and in calls from Python."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import mazurka
+from mazurka.api import explore_tasks
+from mazurka.cli.main import main
+from mazurka.engine.task import Task
+
+LOST_UPDATE = """
+#include <assert.h>
+#include <pthread.h>
+int balance = 10;
+void *deposit(void *unused) { int found = balance; balance = found + AMOUNT; return unused; }
+int main(int count, char **arguments) {
+    pthread_t one, other;
+    pthread_create(&one, NULL, deposit, NULL);
+    pthread_create(&other, NULL, deposit, NULL);
+    pthread_join(one, NULL);
+    pthread_join(other, NULL);
+    assert(count > 1 || balance == 10 + 2 * AMOUNT);
+    return 0;
+}
+"""
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def file_with(folder: Path, text: str) -> Path:
+    file = folder / "program.c"
+    file.write_text(text)
+    return file
+
+
+def test_a_failure_is_saved_and_replayed(tmp_path: Path) -> None:
+    program, schedule = file_with(tmp_path, LOST_UPDATE), tmp_path / "schedule.json"
+    found = run("check", program, "--save", schedule, "--", "-DAMOUNT=5")
+    assert found.exit_code == 1, found.output
+    assert "assertion failed: count > 1 || balance == 10 + 2 * AMOUNT" in found.output
+    assert "deposit-2" in found.output
+    assert "write 15 to balance" in found.output
+    again = run("replay", schedule)
+    assert again.exit_code == 1, again.output
+    assert "write 15 to balance" in again.output
+    program.write_text(LOST_UPDATE.replace("found + AMOUNT", "found + AMOUNT * 0"))
+    assert run("replay", schedule).exit_code == 1
+    program.write_text(LOST_UPDATE.replace("int found = balance;", "int found = 0;"))
+    changed = run("replay", schedule)
+    assert changed.exit_code == 2
+    assert "the program has changed" in changed.output
+
+
+def test_arguments_of_main(tmp_path: Path) -> None:
+    program = file_with(tmp_path, LOST_UPDATE)
+    found = run("check", program, "--json", "--args", "some 'more words'", "--", "-DAMOUNT=5")
+    assert found.exit_code == 0, found.output
+    document = json.loads(found.stdout)
+    assert document["verdict"] == "verified"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("int main( {", "does not compile"),
+        ("int other(void) { return 0; }", "has no function main"),
+        ('#include <stdio.h>\nint main(void) { fopen("x", "r"); return 0; }', "calls fopen"),
+        ("#include <time.h>\nint main(void) { return time(NULL) == 0; }", "calls time"),
+        ("#include <unistd.h>\nint main(void) { return fork(); }", "calls fork"),
+        (
+            "_Atomic int x; __attribute__((constructor)) void f(void) { x = 1; }\n"
+            "int main(void) { return 0; }",
+            "before main",
+        ),
+    ],
+)
+def test_what_cannot_be_checked_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    found = run("check", file_with(tmp_path, text))
+    assert found.exit_code == 2, found.output
+    assert message in found.output
+
+
+def test_what_is_not_there_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = run("check", tmp_path / "nothing.c")
+    assert found.exit_code == 2
+    assert "does not exist" in found.output
+    program = file_with(tmp_path, "int main(void) { return 0; }")
+    found = run("check", program, "--granularity", "sync")
+    assert found.exit_code == 2
+    assert "granularity is not there for C programs yet" in found.output
+    monkeypatch.setenv("CC", "no-such-compiler")
+    found = run("check", program)
+    assert found.exit_code == 2
+    assert "there is no C compiler" in found.output
+
+
+def test_flags_are_for_c_programs() -> None:
+    found = run("check", "module:function", "--", "-O1")
+    assert found.exit_code == 2
+    assert "for C programs" in found.output
+
+
+def test_assembly_is_not_seen(tmp_path: Path) -> None:
+    text = 'int x; int main(void) { __asm__ volatile("" : : : "memory"); return x; }'
+    found = run("check", file_with(tmp_path, text))
+    assert found.exit_code == 3, found.output
+    assert "program.c:1" in found.output
+
+
+def test_an_endless_loop_is_told(tmp_path: Path) -> None:
+    text = "int main(int count, char **unused) { for (;;) { if (!count) break; } return 0; }"
+    program = mazurka.c_program(file_with(tmp_path, text))
+    result = mazurka.explore(program, step_limit=0.3)
+    assert [failure.kind for failure in result.failures] == ["stuck"]
+    assert "endless" in result.failures[0].message
+
+
+def test_an_execution_that_does_not_end_is_told(tmp_path: Path) -> None:
+    text = """
+        #include <stdatomic.h>
+        atomic_int number;
+        int main(void) { while (number < 1000) number++; return 0; }
+    """
+    program = mazurka.c_program(file_with(tmp_path, text))
+    result = mazurka.explore(program, max_events=200)
+    assert [failure.kind for failure in result.failures] == ["too long"]
+
+
+def test_assumptions(tmp_path: Path) -> None:
+    text = """
+        #include <pthread.h>
+        #include <stdatomic.h>
+        void __VERIFIER_assume(int);
+        atomic_int flag;
+        void *set(void *unused) { flag = 1; return unused; }
+        int main(void) {
+            pthread_t t;
+            pthread_create(&t, 0, set, 0);
+            __VERIFIER_assume(flag);
+            return 0;
+        }
+    """
+    result = mazurka.explore(mazurka.c_program(file_with(tmp_path, text)))
+    assert (result.verdict, result.complete, result.blocked) == ("verified", 1, 1)
+
+
+def test_a_check_in_python(tmp_path: Path) -> None:
+    program = mazurka.c_program(file_with(tmp_path, LOST_UPDATE), flags=["-DAMOUNT=1"])
+    with pytest.raises(mazurka.CheckFailed, match="assertion failed"):
+        mazurka.check(program, time_limit=60)
+    told: list[mazurka.Result] = []
+    result = mazurka.explore(program, stop_on_failure=False, progress=told.append)
+    assert result.threads == 3
+    assert told
+    with pytest.raises(mazurka.MazurkaError, match="list of texts"):
+        mazurka.c_program("program.c", flags="-O1")
+
+
+def test_tasks_can_be_taken_up_elsewhere(tmp_path: Path) -> None:
+    """Each part of the search is run by a process of its own."""
+    program = mazurka.c_program(file_with(tmp_path, LOST_UPDATE), flags=["-DAMOUNT=1"], args=["x"])
+    whole = mazurka.explore(program)
+    first = mazurka.explore(program, max_executions=1)
+    assert first.executions == 1
+    result, left = explore_tasks(program, [Task("pop")], max_executions=1)
+    while left:
+        more, new = explore_tasks(program, [left.pop()], max_executions=1)
+        result, left = result + more, left + new
+    assert result.executions == whole.executions

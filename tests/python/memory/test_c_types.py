@@ -1,0 +1,402 @@
+"""What types of C do to objects that threads share: known, or told."""
+
+import bisect
+import copy
+import csv
+import heapq
+import io
+import itertools
+import threading
+import types
+import weakref
+from array import array
+from collections import OrderedDict, UserDict, defaultdict, deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from mazurka import explore
+from mazurka.python.memory.containers import BY_KEY, CHANGING, READING, SPECIAL, TAKING, UNSEEN
+from mazurka.python.memory.shapes import ATOMS, COARSE, INERT
+from tests.python.threads import both
+
+
+class Plain:
+    def __init__(self, v: Any = 0) -> None:
+        self.v = v
+        self.call: Any = self.add
+
+    def add(self) -> int:
+        self.v += 1
+        return int(self.v)
+
+
+@dataclass(frozen=True)
+class Point:
+    x: int
+
+
+class Rank:
+    def __init__(self, v: int) -> None:
+        self.v = v
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Rank) and self.v == other.v
+
+    def __lt__(self, other: "Rank") -> bool:
+        return self.v < other.v
+
+    def __hash__(self) -> int:
+        return hash(self.v)
+
+
+# Views of dicts
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        lambda view: len(view & {"b"}),
+        lambda view: len({"b"} & view),
+        lambda view: len(view - {"a"}),
+        lambda view: int(not view.isdisjoint({"b"})),
+        lambda view: int("b" in view),
+        lambda view: int(view.__contains__("b")),
+        lambda view: int(view >= {"b"}),
+        lambda view: view.__len__() - 1,
+        lambda view: len(list(reversed(view))) - 1,
+        lambda view: len(dict.fromkeys(view)) - 1,
+        lambda view: int("b" in str(view)),
+    ],
+)
+def test_views(look: Callable[[Any], int]) -> None:
+    def program() -> int:
+        table = {"a": 0}
+        view = table.keys()
+        seen: list[int] = []
+        both(lambda: table.update(b=1), lambda: seen.append(look(view)))
+        return seen[0]
+
+    assert set(explore(program).outcomes) == {0, 1}
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        lambda proxy: proxy["a"],
+        lambda proxy: proxy.get("a"),
+        lambda proxy: next(iter(proxy.values())),
+        lambda proxy: (proxy | {})["a"],
+        lambda proxy: dict(proxy)["a"],
+        lambda proxy: int(repr(proxy)[-3]),
+        lambda proxy: int(proxy != {"a": 0}),
+        lambda proxy: sum(proxy[key] for key in proxy),
+    ],
+)
+def test_mapping_proxies(look: Callable[[Any], int]) -> None:
+    def program() -> int:
+        table = {"a": 0}
+        proxy = types.MappingProxyType(table)
+        seen: list[int] = []
+        both(lambda: table.update(a=1), lambda: seen.append(look(proxy)))
+        return seen[0]
+
+    result = explore(program)
+    assert (result.verdict, set(result.outcomes)) == ("verified", {0, 1})
+
+
+# Keys whose classes say in Python what is equal
+
+
+@pytest.mark.parametrize("algorithm", ["pop", "optimal", "trust"])
+@pytest.mark.parametrize("make", [Point, Rank])
+def test_keys_with_code_of_their_own(make: Callable[[int], Any], algorithm: str) -> None:
+    def program() -> tuple[Any, ...]:
+        table = {make(0): 0}
+        seen: list[Any] = []
+
+        def look() -> None:
+            seen.append(table.get(make(1)))
+            seen.append(make(1) in table)
+            seen.append(table.setdefault(make(1), 2))
+
+        def put() -> None:
+            table[make(1)] = 1
+
+        both(put, look)
+        return (*seen, table[make(1)], len(table))
+
+    result = explore(program, algorithm=algorithm)
+    assert result.verdict == "verified", result.failures
+    expected = {
+        (1, True, 1, 1, 2),
+        (None, True, 1, 1, 2),
+        (None, False, 1, 1, 2),
+        (None, False, 2, 1, 2),
+    }
+    assert set(result.outcomes) == expected
+
+
+def test_sets_of_keys_with_code_of_their_own() -> None:
+    def program() -> tuple[bool, int]:
+        points = {Point(0)}
+        seen: list[bool] = []
+        both(lambda: points.add(Point(1)), lambda: seen.append(Point(1) in points))
+        return seen[0], len(points)
+
+    result = explore(program)
+    assert (result.verdict, set(result.outcomes)) == ("verified", {(True, 2), (False, 2)})
+
+
+def test_keys_that_change_are_told() -> None:
+    def program() -> None:
+        key = Rank(0)
+        table = {key: 0}
+
+        def change() -> None:
+            key.v = 1
+
+        both(change, lambda: table.get(Rank(0)))
+
+    result = explore(program)
+    assert result.verdict == "incomplete"
+    assert any("comparison of keys" in each for each in result.warnings)
+
+
+# Iterators that threads share
+
+
+@pytest.mark.parametrize("items", [[1, 2], deque([1, 2]), {1: 1, 2: 2}, {1: 1, 2: 2}.keys()])
+@pytest.mark.parametrize(
+    "take",
+    [
+        list,
+        lambda items: [each + 0 for each in items],
+        lambda items: [each for each, _ in zip(items, "abc", strict=False)],
+        lambda items: [each for _, each in enumerate(items)],
+        lambda items: list(itertools.islice(items, 2)),
+        lambda items: [*items],
+        lambda items: sorted(items),
+    ],
+)
+def test_iterators_that_threads_share(items: Any, take: Callable[[Any], list[int]]) -> None:
+    def program() -> tuple[Any, ...]:
+        iterator = iter(items)
+        seen: list[Any] = []
+        both(lambda: seen.append(next(iterator, 0)), lambda: seen.append(take(iterator)))
+        return (len(seen), *sorted([str(each) for each in seen]))
+
+    outcomes = set(explore(program).outcomes)
+    assert outcomes >= {(2, "1", "[2]"), (2, "0", "[1, 2]")}
+
+
+def test_iterators_that_look_at_others_are_told() -> None:
+    def program() -> None:
+        numbered = enumerate([1, 2])
+        both(lambda: next(numbered), lambda: next(numbered))
+
+    assert explore(program).verdict == "incomplete"
+
+
+# Methods that call code of the program's in their midst
+
+
+def numbers() -> Iterator[int]:
+    yield 1
+    yield 2
+
+
+@pytest.mark.parametrize("make", [list, set, deque, lambda: array("i")])
+def test_items_that_a_generator_gives_come_one_by_one(make: Callable[[], Any]) -> None:
+    def program() -> int:
+        items = make()
+        seen: list[int] = []
+        fill = items.update if isinstance(items, set) else items.extend
+        both(lambda: fill(numbers()), lambda: seen.append(len(items)))
+        return seen[0]
+
+    assert set(explore(program).outcomes) == {0, 1, 2}
+
+
+def test_an_item_is_looked_for_one_by_one() -> None:
+    """While a comparison runs, what is sought can go to where the search was already."""
+
+    def program() -> bool:
+        items: list[Any] = [Rank(0), Rank(1)]
+        sought = items[1]
+        seen: list[bool] = []
+        both(items.reverse, lambda: seen.append(Rank(1) in items))
+        return seen[0] and sought is not None
+
+    assert set(explore(program).outcomes) == {True, False}
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda items: bisect.insort(items, 1, key=lambda each: each),
+        lambda items: bisect.bisect(items, Rank(1)),
+        lambda items: heapq.heappush(items, Rank(1)),
+    ],
+)
+def test_order_that_the_program_decides_on_is_told(work: Callable[[Any], object]) -> None:
+    def program() -> None:
+        items: list[Any] = []
+        both(lambda: items.append(Rank(2)), lambda: work(items))
+
+    assert explore(program, stop_on_failure=False).verdict != "verified"
+
+
+# Attributes that C code reads
+
+
+def test_fields_of_formatted_text() -> None:
+    def program() -> str:
+        box = Plain()
+        seen: list[str] = []
+
+        def change() -> None:
+            box.v = 1
+
+        both(change, lambda: seen.append("{0.v} {b.v}".format(box, b=box)))  # noqa: UP032
+        return seen[0]
+
+    assert set(explore(program).outcomes) == {"0 0", "0 1", "1 1"}
+
+
+def test_weak_proxies() -> None:
+    def program() -> Any:
+        box = Plain()
+        proxy = weakref.proxy(box)
+
+        def add() -> None:
+            proxy.v += 1
+
+        both(add, add)
+        return box.v
+
+    result = explore(program)
+    assert (result.verdict, set(result.outcomes)) == ("verified", {1, 2})
+
+
+def test_names_of_threads() -> None:
+    def program() -> str:
+        thread = threading.Thread(name="a")
+        seen: list[str] = []
+
+        def change() -> None:
+            thread.name = "b"
+
+        both(change, lambda: seen.append(thread.name))
+        return seen[0]
+
+    result = explore(program)
+    assert (result.verdict, set(result.outcomes)) == ("verified", {"a", "b"})
+
+
+def test_methods_that_are_kept_in_attributes() -> None:
+    def program() -> Any:
+        box = Plain()
+        both(lambda: box.call(), lambda: box.call())
+        return box.v
+
+    assert set(explore(program).outcomes) == {1, 2}
+
+
+# Copies
+
+
+def test_copies_that_a_class_makes_itself() -> None:
+    def program() -> Any:
+        table = UserDict(a=0)
+        seen: list[Any] = []
+        both(lambda: table.update(a=1), lambda: seen.append(copy.copy(table)["a"]))
+        return seen[0]
+
+    assert set(explore(program).outcomes) == {0, 1}
+
+
+def test_copies_of_iterators_are_told() -> None:
+    def program() -> None:
+        numbers = iter([1, 2])
+        both(lambda: next(numbers), lambda: copy.copy(numbers))
+
+    assert explore(program).verdict == "incomplete"
+
+
+def test_a_deep_copy_is_made_item_by_item() -> None:
+    def program() -> tuple[int, ...]:
+        items = [0, 0]
+        seen: list[list[int]] = []
+
+        def change() -> None:
+            items[0] = 1
+            items[1] = 1
+
+        both(change, lambda: seen.append(copy.deepcopy(items)))
+        return tuple(seen[0])
+
+    assert set(explore(program).outcomes) == {(0, 0), (0, 1), (1, 0), (1, 1)}
+
+
+# Files in memory
+
+
+def print_to(file: Any) -> None:
+    print("a", file=file)
+
+
+def write_row(file: Any) -> None:
+    csv.writer(file).writerow("a")
+
+
+@pytest.mark.parametrize("write", [print_to, write_row])
+def test_files_in_memory(write: Callable[[Any], None]) -> None:
+    def program() -> str:
+        file = io.StringIO()
+        seen: list[str] = []
+        both(lambda: write(file), lambda: seen.append(file.getvalue().strip()))
+        return seen[0]
+
+    result = explore(program)
+    assert (result.verdict, set(result.outcomes)) == ("verified", {"", "a"})
+
+
+# The table
+
+
+@pytest.mark.parametrize(
+    "kind", [list, dict, set, bytearray, array, deque, OrderedDict, defaultdict]
+)
+def test_every_method_of_a_container_is_listed(kind: type) -> None:
+    """One that is not, in a new Python, counts as a change of the whole; say here what it is."""
+    listed = READING | UNSEEN | {*BY_KEY} | {*SPECIAL} | TAKING | CHANGING
+    methods = {name for name in dir(kind) if callable(getattr(kind, name))} - {*dir(object)}
+    assert methods <= listed
+
+
+def test_a_method_that_is_not_listed_changes_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    def program() -> int:
+        items = [2, 1]
+        seen: list[int] = []
+        both(items.reverse, lambda: seen.append(items[0]))
+        return seen[0]
+
+    assert "reverse" not in READING | UNSEEN | {*SPECIAL}
+    monkeypatch.setattr("mazurka.python.memory.containers.CHANGING", set())
+    assert set(explore(program).outcomes) == {1, 2}
+
+
+def test_objects_of_unknown_types_are_told() -> None:
+    """Every built-in type that is not known to be harmless: its methods may do anything."""
+    unknown = [memoryview(bytearray(1)), zip("a"), map(str, "a"), filter(None, "a"), enumerate("a")]
+    for thing in unknown:
+        assert type(thing) not in ATOMS | INERT | COARSE
+
+    def program() -> None:
+        view = memoryview(bytearray(1))
+        both(lambda: view.tobytes(), lambda: view.tolist())
+
+    assert explore(program).verdict == "incomplete"
