@@ -217,16 +217,19 @@ class Objects(Memory):
     def find_older(self) -> bool:
         """Name what the first execution has used, but not made, and put it back. (What holds
         nothing but numbers and the like is found when it is met again.)"""
-        if self.divided != RUNNING.check.heap.times:
-            return False  # what it has made does not stand out any more
-        newer = {id(thing) for thing in newer_objects()}
-        found = [
-            record
-            for record in self.here.values()
-            if record.owner != OUTSIDE
-            and is_tracked(record.thing)
-            and id(record.thing) not in newer
-        ]
+        heap = RUNNING.check.heap
+        if not heap.is_divided or self.divided != heap.times:
+            return False  # what it has made does not stand out
+        used = {
+            address: record
+            for address, record in self.here.items()
+            if record.owner != OUTSIDE and is_tracked(record.thing)
+        }
+        if not used:
+            return False
+        for thing in newer_objects():
+            used.pop(id(thing), None)
+        found = list(used.values())
         for record in found:
             self.add_older(record.thing, record)
         return bool(found)
