@@ -396,7 +396,7 @@ TYPES = [
            "result = d.getvalue()", "x.writerows(['ab', 'cd'])", d="io.StringIO()"),
     shared("ContextVar", "contextvars.ContextVar('v', default=0)", "7", "x.set(5)",
            "result = x.get()"),
-    shared("Context", "contextvars.copy_context()", "d;d.get", "x.run(d.set, 5)",
+    shared("Context", "contextvars.Context()", "d;d.get", "x.run(d.set, 5)",
            "result = list(x.values())[-1:]", "result = x.run(d.get)",
            d="contextvars.ContextVar('v', default=0)"),
     shared("SimpleNamespace", "types.SimpleNamespace(v=0, w=0)", "types.SimpleNamespace(v=0, w=0)",

@@ -67,6 +67,9 @@ class Running:
         # Variables that hold clocks, and how many references there were to these (kept_clocks.py).
         self.kept_clocks: list[Any] = []
         self.clock_references: list[int] = []
+        # How many objects checks have left since all were looked through, and there were then.
+        self.objects_left = 0
+        self.objects_known = 0
         # What does not let itself be unwound: collecting it would resume its endless clean-up.
         self.abandoned: list[Any] = []
 
