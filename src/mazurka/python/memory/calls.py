@@ -216,9 +216,6 @@ def callee_for_method(function: Any) -> Any:
     replacement = replacement_for(inner)  # of a method that was taken before the check
     if replacement is not None:
         return partial(replacement, function.__self__)
-    replacement = replacement_for(function)  # a function of `random` that was
-    if replacement is not None:
-        return replacement
     if is_known(type(function.__self__)):
         return function
     if shape_of(type(function.__self__)) != NO_CONTAINER:
