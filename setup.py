@@ -29,8 +29,8 @@ COMPILED = {
     ),
     "python/rewriting": "hooks",
     "python/runtime": (
-        "names race_detector runtime scheduling standard_thread standing thread virtual_time "
-        "watchdog"
+        "journal names race_detector runtime scheduling standard_thread standing thread "
+        "virtual_time watchdog"
     ),
 }
 # Nobody else links to them, so calls within them need not go through a table. Warnings about

@@ -492,3 +492,49 @@ def test_a_thread_whose_function_is_a_method_of_ours() -> None:
 
     failure = only_failure(program)
     assert failure.kind == "livelock"
+
+
+def test_steps_are_data_too() -> None:
+    failure = only_failure(lost_update)
+    loads = [step for step in failure.steps if step.operation == "load"]
+    stores = [step for step in failure.steps if step.operation == "store"]
+    assert [step.position for step in failure.steps] == list(range(len(failure.steps)))
+    assert {step.name for step in loads + stores} == {"counter"}
+    assert [(step.access, step.found, step.left) for step in loads[:2]] == [("read", "0", None)] * 2
+    assert [(step.access, step.found, step.left) for step in stores] == [("write", None, "1")] * 2
+    assert loads[0].reads_from == -1
+    assert failure.steps[loads[2].reads_from] == stores[1]
+    assert stores[0].position in stores[1].after
+    assert failure.steps[0].name == "increment-1"
+
+
+def test_what_a_deadlock_waits_for_is_data_too() -> None:
+    failure = only_failure(two_locks)
+    for step in failure.waiting:
+        holder = failure.steps[step.reads_from]
+        assert (step.operation, step.outcome) == ("acquire", "waits")
+        assert (holder.operation, holder.name) == ("acquire", step.name)
+        assert holder.thread != step.thread
+
+
+def test_a_notification_in_vain_is_a_step() -> None:
+    def program() -> None:
+        condition = threading.Condition()
+
+        def wait() -> None:
+            with condition:
+                condition.wait()
+
+        thread = threading.Thread(target=wait)
+        thread.start()
+        with condition:
+            condition.notify()
+        thread.join()
+
+    failure = only_failure(program)
+    [notify] = [step for step in failure.steps if step.operation == "notify"]
+    assert notify.action == "notify condition: nobody waits"
+    assert (notify.outcome, notify.position) == ("fails", -1)
+    assert [step.position for step in failure.steps if step is not notify] == [
+        number for number, _ in enumerate(failure.schedule.steps)
+    ]

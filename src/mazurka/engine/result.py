@@ -33,13 +33,29 @@ class ConditionMet(MazurkaError):
 
 @dataclass(frozen=True)
 class Step:
-    """One event of an execution, for people to read."""
+    """One event of an execution, for people to read: in words, and as data.
 
-    thread: str
+    Other steps are meant by their places in the list of steps. A step of which the position is -1
+    is none of the schedule: a `notify` that nobody was waiting for, an access that is no event.
+    """
+
+    thread: str  # what people call it; of an event loop, the task that runs
     action: str  # such as "store 5 to x"
     file: str = ""
     line: int = 0
     source: str = ""  # that line
+    operation: str = ""  # such as "store": a verb of engine/operation.py
+    access: str = ""  # how it accesses what it names: "read", "write" or "add"
+    name: str = ""  # of what it accesses, or of the thread that it spawns or joins
+    part: str = ""  # the item of a container that it accesses, if it is one
+    found: str | None = None  # the value that it read, if there is one to show
+    left: str | None = None  # the value that it wrote
+    outcome: str = ""  # "waits": it never happened; "fails": an attempt without effect
+    reads_from: int = -1  # the step that wrote what it found; -1: it was there from the start
+    after: tuple[int, ...] = ()  # the steps right before it in happens-before order
+    position: int = -1  # in the schedule
+    group: str = ""  # what it is part of, if by itself it is of no interest to people
+    deciding: bool = False  # whether it is one of those that make the execution fail
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Compiled, a frozen class cannot be pickled as others are.
@@ -121,10 +137,11 @@ class Failure:
     kind: str
     message: str
     schedule: Schedule
-    steps: list[Step] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)  # all of them
     thread: str = ""
     details: list[str] = field(default_factory=list)  # who waits for what, both operations, ...
     exception: BaseException | None = None
+    waiting: list[Step] = field(default_factory=list)  # what threads wait for that can never go on
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled without the exception: that may be anything, and its message is kept."""

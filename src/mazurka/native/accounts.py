@@ -4,6 +4,7 @@ import ctypes
 import linecache
 import signal
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
@@ -24,6 +25,9 @@ from mazurka.engine.operation import (
     TAKE_WAITER,
     VERBS,
     WAIT,
+    depends_on_value,
+    is_blind,
+    is_memory_access,
 )
 from mazurka.engine.result import (
     DEADLOCK,
@@ -36,6 +40,7 @@ from mazurka.engine.result import (
     Schedule,
     Step,
 )
+from mazurka.engine.trace import ACCESSES, groups_of, last_change, links_of
 from mazurka.native.compiling import RUNTIME
 from mazurka.native.debug_information import plus
 from mazurka.native.operations import part_of
@@ -97,11 +102,63 @@ class RunInWords:
     def thread(self, number: int) -> str:
         return self.threads.get(number, "a thread that does not exist")
 
+    def steps(self) -> list[Step]:
+        """All steps of the run."""
+        events = self.program.events
+        groups = groups_of(events)
+        return [
+            replace(
+                self.step(event),
+                reads_from=source,
+                after=tuple(after),
+                position=position,
+                group=groups[position],
+            )
+            for position, (event, (source, after)) in enumerate(
+                zip(events, links_of(events, self.program.values), strict=True)
+            )
+        ]
+
     def step(self, event: Event) -> Step:
+        """An event by itself, or an operation that a thread waits for."""
         file, line = self.debug.line_at(event.place - 1)
+        found, left = values_of(event)
         return Step(
-            self.thread(event.thread), self.action(event), file, line, source_line(file, line)
+            self.thread(event.thread),
+            self.action(event),
+            file,
+            line,
+            source_line(file, line),
+            VERBS[event.kind],
+            ACCESSES.get(event.mode, ""),
+            self.object_of(event),
+            "",
+            found,
+            left,
+            "fails" if depends_on_value(event.kind) and event.mode == READ else "",
         )
+
+    def waiting_step(self, event: Event, steps: list[Step]) -> Step:
+        """An operation that a thread can never perform."""
+        file, line = self.debug.line_at(event.place - 1)
+        name = self.object_of(event)
+        return Step(
+            self.thread(event.thread),
+            f"{VERBS[event.kind]} {name}",
+            file,
+            line,
+            source_line(file, line),
+            VERBS[event.kind],
+            name=name,
+            outcome="waits",
+            reads_from=last_change(steps, self.program.events, event.location),
+        )
+
+    def object_of(self, event: Event) -> str:
+        """What an event works on: a location, or a thread."""
+        if event.location >= 0:
+            return self.location(event.location)
+        return "" if event.kind == CHOOSE else self.thread(event.choice)
 
     def where(self, place: int) -> str:
         """A place in the code, in words; it is the one that a call returns to."""
@@ -190,6 +247,15 @@ class RunInWords:
         return ctypes.c_uint32.from_address(self.library.locations[location * 3]).value - 1
 
 
+def values_of(event: Event) -> tuple[str | None, str | None]:
+    """What an event read and what it wrote, if these are values that people know."""
+    if not is_memory_access(event.kind):
+        return None, None
+    view = cast(int, event.view)
+    found = None if is_blind(event.kind) else str(part_of(cast(int, event.before), view))
+    return found, None if event.mode == READ else str(part_of(cast(int, event.after), view))
+
+
 def source_line(file: str, line: int) -> str:
     return linecache.getline(file, line).strip() if file else ""
 
@@ -218,8 +284,9 @@ def new_failure(run: RunInWords, kind: str, message: str, details: list[str]) ->
     if output:
         printed = program.library.output(output).rstrip("\n").splitlines()
         details = [*details, *[f"printed: {line}" for line in printed[-10:]]]
-    told = [run.step(event) for event in program.events]
-    return Failure(kind, message, schedule, told, details=details)
+    told = run.steps()
+    waiting = [run.waiting_step(event, told) for event in program.answer.waiting]
+    return Failure(kind, message, schedule, told, details=details, waiting=waiting)
 
 
 def thread_failed(run: RunInWords, thread: int) -> Failure:

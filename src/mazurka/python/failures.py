@@ -16,7 +16,6 @@ from mazurka.engine.result import (
     TOO_LONG,
     Failure,
     Schedule,
-    Step,
 )
 from mazurka.python.check import RUNNING
 from mazurka.python.early_timeouts import EARLY, times_out_early
@@ -27,7 +26,6 @@ from mazurka.python.run_in_words import (
     family_order,
     is_write,
     thread_order,
-    worth_telling,
 )
 from mazurka.python.runtime.race_detector import Race
 from mazurka.python.runtime.runtime import (
@@ -70,10 +68,11 @@ def account_of(program: Program) -> Failure:
     else:
         failure = waiting_for_ever(run)
     length = len(failure.schedule.steps)
-    timeouts = [position for position in runtime.timeouts if position < length]
-    if not runtime.timeouts_last and times_out_early(program.events, timeouts):
-        failure.details.append(EARLY)
-    failure.details.extend(dict.fromkeys(runtime.notes))
+    if runtime.journal is not None:
+        timeouts = [position for position in runtime.journal.timeouts if position < length]
+        if not runtime.timeouts_last and times_out_early(program.events, timeouts):
+            failure.details.append(EARLY)
+        failure.details.extend(dict.fromkeys(runtime.journal.notes))
     return failure
 
 
@@ -91,11 +90,13 @@ def new_failure(
 ) -> Failure:
     events = run.program.events
     end = len(events) if length is None else length
+    steps = run.steps(end)
     return Failure(
         kind,
         message,
         schedule_of(run.program, kind, message, end),
-        [run.step(event) for event in worth_telling(events[:end])],
+        steps,
+        waiting=[run.waiting_step(event, steps) for event in run.program.answer.waiting],
         details=[*details, *RUNNING.check.runtime.inputs()],
     )
 
@@ -308,17 +309,8 @@ def data_race(run: RunInWords) -> Failure:
     ]
     # The schedule is that of the whole run: so a replay does all that the run did, in its order.
     failure = new_failure(run, DATA_RACE, message, details)
-    failure.steps = steps_of_race(run, race, name)
+    # The two accesses are told as if they were steps.
+    others = [(one.position, run.step_of_access(one, name)) for one in accesses]
+    failure.steps = run.steps(race.second.position, others)
     failure.thread = run.thread(race.second.thread)
     return failure
-
-
-def steps_of_race(run: RunInWords, race: Race, name: str) -> list[Step]:
-    """The steps up to a race, and its two accesses as if they were steps."""
-    events = run.program.events
-    told = worth_telling(events[: race.second.position])
-    earlier = {id(event) for event in events[: race.first.position]}
-    before = [run.step(event) for event in told if id(event) in earlier]
-    between = [run.step(event) for event in told if id(event) not in earlier]
-    first, second = [run.step_of_access(one, name) for one in (race.first, race.second)]
-    return [*before, first, *between, second]

@@ -5,16 +5,41 @@ What an operation did to an object, the object itself says (`step_words`).
 
 import re
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 
 from mazurka.engine.event import Event
-from mazurka.engine.operation import CHOOSE, JOIN, NONE, READ, SPAWN, VERBS, WRITE
+from mazurka.engine.operation import (
+    CHOOSE,
+    INDEX_READ,
+    INDEX_SET,
+    ITEM_READ,
+    ITEM_SET,
+    JOIN,
+    NONE,
+    READ,
+    SPAWN,
+    TIMED_WAIT,
+    VERBS,
+    WRITE,
+    depends_on_value,
+    has_parts,
+    is_blind,
+)
 from mazurka.engine.program import Program
 from mazurka.engine.result import Step
+from mazurka.engine.trace import ACCESSES, groups_of, last_change, links_of
 from mazurka.python.check import RUNNING
+from mazurka.python.memory.cells import Variable
+from mazurka.python.operations import View
+from mazurka.python.primitives.atomic import Atomic
+from mazurka.python.primitives.counters import Count
+from mazurka.python.runtime.journal import Journal, Remark
 from mazurka.python.runtime.race_detector import Access
 from mazurka.python.runtime.standard_thread import ThreadRun
 from mazurka.python.runtime.thread import Identity, Thread
 from mazurka.python.source import assigned_name, place, raised_at, source_line
+from mazurka.python.words import show_found
 
 MADE_BY = re.compile(r"([0-9.]+)[#@]([0-9]+)")  # a thread, and its count
 
@@ -26,14 +51,100 @@ class RunInWords:
         self.program = program
         self.names = thread_names()
         self.objects = object_names(program)
+        self.journal = RUNNING.check.runtime.journal or Journal()
 
     def thread(self, id: int) -> str:
         return self.names.get(id, "a thread that does not exist")
 
+    def steps(self, length: int, others: Sequence[tuple[int, Step]] = ()) -> list[Step]:
+        """The first steps of the run, and between them remarks and others that are no events: each
+        with the position of the event that it comes before."""
+        events = self.program.events[:length]
+        tasks = self.journal.tasks_at(length)
+        remarks = [(each.position, self.step_of_remark(each)) for each in self.journal.remarks]
+        between = sorted([*remarks, *others], key=lambda other: other[0])
+        links = links_of(events, self.program.values)
+        groups = groups_of(events)
+        told = worth_telling(events)
+        steps: list[Step] = []
+        places: list[int] = []  # of the events, among the steps
+        for position, event in enumerate(events):
+            while between and between[0][0] <= position:
+                steps.append(between.pop(0)[1])
+            places.append(len(steps))
+            step = self.step(event)
+            source, after = links[position]
+            steps.append(
+                replace(
+                    step,
+                    thread=tasks[position].get(event.thread) or step.thread,
+                    reads_from=places[source] if source >= 0 else -1,
+                    after=tuple([places[other] for other in after]),
+                    position=position,
+                    group=groups[position] if told[position] else self.group_of(event),
+                )
+            )
+        return [*steps, *[step for position, step in between if position <= length]]
+
     def step(self, event: Event) -> Step:
+        """An event by itself."""
         file, line = self.place(event)
-        source = source_line(file, line) if file else ""
-        return Step(self.thread(event.thread), self.action(event), file, line, source)
+        found, left = values_of(event)
+        return Step(
+            self.thread(event.thread),
+            self.action(event),
+            file,
+            line,
+            source_line(file, line) if file else "",
+            VERBS[event.kind],
+            ACCESSES.get(event.mode, ""),
+            self.object_of(event),
+            self.program.part_name(event),
+            found,
+            left,
+            "fails" if fails(event) else "",
+        )
+
+    def group_of(self, event: Event) -> str:
+        """What an event is part of that is of interest to nobody."""
+        cell_type = RUNNING.check.runtime.names.locations[event.location].cell_type
+        return INSIDES.get(cell_type.__module__.rpartition(".")[2], "queue")
+
+    def object_of(self, event: Event) -> str:
+        """What an event works on: an object, or a thread."""
+        if event.location >= 0:
+            return self.objects[event.location]
+        return "" if event.kind == CHOOSE else self.thread(event.choice)
+
+    def step_of_remark(self, remark: Remark) -> Step:
+        file, line = place(remark.code, remark.instruction)
+        name = self.objects.get(remark.location, "")
+        return Step(
+            self.thread(remark.thread),
+            f"{remark.verb} {name}: {remark.ending}",
+            file,
+            line,
+            source_line(file, line) if file else "",
+            remark.verb,
+            name=name,
+            outcome="fails",
+        )
+
+    def waiting_step(self, event: Event, steps: list[Step]) -> Step:
+        """An operation that a thread can never perform."""
+        thread = RUNNING.check.runtime.names.threads[event.thread]
+        file, line = place(thread.code, thread.instruction)
+        return Step(
+            self.thread(event.thread),
+            f"{VERBS[event.kind]} {self.object_of(event)}",
+            file,
+            line,
+            source_line(file, line) if file else "",
+            VERBS[event.kind],
+            name=self.object_of(event),
+            outcome="waits",
+            reads_from=last_change(steps, self.program.events, event.location),
+        )
 
     def place(self, event: Event) -> tuple[str, int]:
         """The file and line of an event."""
@@ -44,7 +155,9 @@ class RunInWords:
         file, line = place(access.code, access.instruction)
         source = source_line(file, line) if file else ""
         action = f"{'write' if is_write(access) else 'read'} {name}"
-        return Step(self.thread(access.thread), action, file, line, source)
+        mode = ACCESSES[access.mode]
+        thread = self.thread(access.thread)
+        return Step(thread, action, file, line, source, mode, mode, name)
 
     def action(self, event: Event) -> str:
         """What an event did, in words."""
@@ -82,16 +195,51 @@ class RunInWords:
         return self.where(*found) if found else ""
 
 
-def worth_telling(events: list[Event]) -> list[Event]:
-    """Without what is of interest to nobody, as the objects say."""
+def worth_telling(events: list[Event]) -> list[bool]:
+    """Which events are of interest to somebody, as the objects say."""
     locations = RUNNING.check.runtime.names.locations
     looked_at = {event.location for event in events if event.mode == READ}
     return [
-        event
-        for event in events
-        if event.location < 0
+        event.location < 0
         or locations[event.location].cell_type.is_told(event, event.location in looked_at)
+        for event in events
     ]
+
+
+def values_of(event: Event) -> tuple[str | None, str | None]:
+    """What an event read and what it wrote, if these are values that people know."""
+    if event.location < 0:
+        return None, None
+    kind = event.kind
+    cell_type = RUNNING.check.runtime.names.locations[event.location].cell_type
+    if has_parts(kind):
+        view = event.view
+        present = isinstance(view, View) and event.part >= 0 and kind in (ITEM_READ, INDEX_READ)
+        found = show_found(view.value) if isinstance(view, View) and present else None
+        return found, show_found(event.after) if kind in (ITEM_SET, INDEX_SET) else None
+    if not issubclass(cell_type, Variable | Atomic | Count):
+        return None, None
+    return (
+        None if is_blind(kind) else show_found(event.before),
+        None if event.mode == READ else show_found(event.after),
+    )
+
+
+def fails(event: Event) -> bool:
+    """Whether an event was an attempt that had no effect."""
+    kind = event.kind
+    return (depends_on_value(kind) and event.mode == READ) or (
+        kind == TIMED_WAIT and not event.before
+    )
+
+
+# Files of models, and what their insides are called.
+INSIDES = {
+    "futures": "ThreadPoolExecutor",
+    "pools": "ThreadPoolExecutor",
+    "loop_inbox": "event loop",
+    "standard_thread": "threading",
+}
 
 
 def is_write(access: Access) -> bool:

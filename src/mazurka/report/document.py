@@ -44,5 +44,6 @@ def failure_document(failure: Failure) -> dict[str, Any]:
         "thread": failure.thread,
         "details": failure.details,
         "steps": [asdict(step) for step in failure.steps],
+        "waiting": [asdict(step) for step in failure.waiting],
         "schedule": json.loads(failure.schedule.to_json()),
     }

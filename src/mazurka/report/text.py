@@ -15,7 +15,9 @@ from mazurka.engine.result import (
     TOO_LONG,
     Failure,
     Result,
+    Step,
 )
+from mazurka.engine.trace import CONSTANT, OWN
 
 VERDICTS = {
     "verified": "verified: no execution fails",
@@ -192,19 +194,26 @@ def explanation(failure: Failure) -> list[str]:
 
 
 def steps_title(failure: Failure) -> str:
-    threads = len({step.thread for step in failure.steps})
-    steps = plural(len(failure.steps), "step")
+    told = told_steps(failure)
+    threads = len({step.thread for step in told})
+    steps = plural(len(told), "step")
     return f"The execution, {steps} by {plural(threads, 'thread')}:"
+
+
+def told_steps(failure: Failure) -> list[Step]:
+    """Without the insides of what the program uses."""
+    return [step for step in failure.steps if step.group in ("", OWN, CONSTANT)]
 
 
 def step_rows(failure: Failure) -> list[Row]:
     """The steps that are worth showing."""
     files = file_names(failure)
+    told = told_steps(failure)
     rows: list[Row] = []
     before = -1
     thread = ""
     for number in shown_steps(failure):
-        step = failure.steps[number]
+        step = told[number]
         if number > before + 1:
             left_out = plural(number - before - 1, "step")
             rows.append(Row("", "", f"... {left_out} left out ..."))
@@ -223,7 +232,7 @@ def step_rows(failure: Failure) -> list[Row]:
 
 def shown_steps(failure: Failure) -> list[int]:
     """Which steps to show of an execution that may be very long."""
-    total = len(failure.steps)
+    total = len(told_steps(failure))
     if total <= MOST_STEPS and failure.kind != TOO_LONG:
         return list(range(total))
     last = LAST_STEPS_OF_A_LOOP if failure.kind == TOO_LONG else LAST_STEPS

@@ -788,9 +788,10 @@ def test_handing_over_reads_well() -> None:
         thread.join()
         raise AssertionError
 
-    actions = [step.action for step in only_failure(program).steps]
-    assert "hand Event.set to the event loop" in actions
-    assert not any(action.startswith("look at") for action in actions)
+    steps = only_failure(program).steps
+    assert "hand Event.set to the event loop" in [step.action for step in steps]
+    assert all(step.group for step in steps if step.action.startswith("look at"))
+    assert {step.thread for step in steps} == {"Task-1 (program)", "Thread-1 (wake)", "program"}
 
 
 # Checks of coroutine functions

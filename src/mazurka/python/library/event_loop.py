@@ -165,14 +165,14 @@ class EventLoop(asyncio.BaseEventLoop):
 
     def note(self, way: Way) -> None:
         """Say of a run that is to be told what asyncio itself would not have done."""
-        runtime = RUNNING.check.runtime
+        journal = RUNNING.check.runtime.journal
         ready = self.waiting_handles()
-        if not runtime.names.refreshing or not ready:
+        if journal is None or not ready:
             return
         if way.handle is None:
-            runtime.notes.append(EARLY)
+            journal.notes.append(EARLY)
         elif way.handle is not min(ready, key=lambda handle: handle.order):
-            runtime.notes.append(OTHER_ORDER)
+            journal.notes.append(OTHER_ORDER)
 
     def hear_from_threads(self) -> None:
         """Accept what threads hand over; also what they do in answer to that."""
@@ -264,8 +264,16 @@ class EventLoop(asyncio.BaseEventLoop):
         self.run_task(step)
 
     def run_task(self, step: Ready) -> None:
-        self.run(step)
         task = step.task
+        runtime = RUNNING.check.runtime
+        if runtime.journal is None:
+            self.run(step)
+        else:
+            runtime.note_turn(name_of_task(task))
+            try:
+                self.run(step)
+            finally:
+                runtime.note_turn("")
         if task.done():
             self.numbers.pop(task, None)
             if not task.cancelled() and isinstance(task._exception, Cancelled | Stuck):

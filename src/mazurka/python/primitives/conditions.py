@@ -93,11 +93,13 @@ class Condition:
 
     def notify(self, n: int = 1) -> None:
         waiters = self.own_waiters("notify on")
+        if n > 0 and not waiters:
+            RUNNING.check.runtime.remark("notify", self.lock, "nobody waits")
         for _ in range(min(n, len(waiters))):
             RUNNING.check.runtime.perform(NOTIFY, waiters.pop(0), True, None)
 
     def notify_all(self) -> None:
-        self.notify(len(self.waiters))
+        self.notify(max(1, len(self.own_waiters("notify on"))))
 
     def own_waiters(self, action: str) -> list[Waiter]:
         """The queue, for the holder of the lock; empty at the start of every execution."""

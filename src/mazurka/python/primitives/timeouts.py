@@ -14,6 +14,6 @@ def in_time(succeeded: bool, timeout: float | None) -> bool:
     thread = runtime.current
     if not succeeded and timeout is not None and timeout > 0 and thread is not None:
         runtime.let_time_pass(thread, timeout)
-        if runtime.names.refreshing:  # the run is to be told
-            runtime.timeouts.append(runtime.position - 1)
+        if runtime.journal is not None:
+            runtime.journal.timeouts.append(runtime.position - 1)
     return succeeded

@@ -36,7 +36,8 @@ from mazurka.engine.program import Request
 from mazurka.engine.result import MazurkaError
 from mazurka.python.check import RUNNING
 from mazurka.python.operations import Predicate, access_mode, apply, apply_guarded
-from mazurka.python.runtime.names import Names
+from mazurka.python.runtime.journal import Journal, Remark, Turn
+from mazurka.python.runtime.names import Names, where_now
 from mazurka.python.runtime.race_detector import RaceDetector
 from mazurka.python.runtime.scheduling import Turns, is_await
 from mazurka.python.runtime.standing import Standing
@@ -149,8 +150,7 @@ class Runtime(Standing):
         self.time = VirtualTime()
         self.timeouts_last = False  # whether waits time out when nobody can go on, and not before
         self.lets_time_out = False
-        self.timeouts: list[int] = []  # where waits timed out, in a run that is to be told
-        self.notes: list[str] = []  # what else there is to say of such a run
+        self.journal: Journal | None = None  # of a run that is to be told
         self.timing_out: list[int] = []  # those of which one times out in the next step
         self.new_events: list[Event] = NO_EVENTS  # where those of the search are, if not in events
         self.has_looked = False  # whether some thread has looked at a clock, in this execution
@@ -234,8 +234,7 @@ class Runtime(Standing):
         self.path = request.path
         self.new_events = NO_EVENTS
         self.timing_out = []
-        self.timeouts = []
-        self.notes = []
+        self.journal = Journal() if self.names.refreshing else None
         if request.prefix:
             self.begin_after(request)
         self.keep = len(self.events)
@@ -375,6 +374,20 @@ class Runtime(Standing):
         self.stopped = why
         self.go_on_with(None)
         raise Cancelled
+
+    def remark(self, verb: str, cell: Cell, ending: str) -> None:
+        """Write down what the running thread does to an object, though it is no event."""
+        thread = self.current
+        if self.journal is not None and thread is not None:
+            location = cell.location
+            remark = Remark(self.position, thread.id, verb, location, ending, *where_now())
+            self.journal.remarks.append(remark)
+
+    def note_turn(self, task: str) -> None:
+        """A task of asyncio, or none, begins to run in this thread."""
+        thread = self.current
+        if self.journal is not None and thread is not None:
+            self.journal.turns.append(Turn(self.position, thread.id, task))
 
     def is_elsewhere(self) -> bool:
         """Whether the code that runs now is not the program's: nothing is explored, or this is

@@ -1,0 +1,53 @@
+"""What is written down of a run that is to be told to people, besides its events."""
+
+
+class Remark:
+    """Something that a thread did which is no event, before the event at a position."""
+
+    def __init__(
+        self,
+        position: int,
+        thread: int,
+        verb: str,
+        location: int,
+        ending: str,
+        code: object,
+        instruction: int,
+    ) -> None:
+        self.position = position
+        self.thread = thread
+        self.verb = verb
+        self.location = location  # what it was done to
+        self.ending = ending  # what came of it
+        self.code = code
+        self.instruction = instruction
+
+
+class Turn:
+    """A task of asyncio, or none, begins to run in a thread."""
+
+    def __init__(self, position: int, thread: int, task: str) -> None:
+        self.position = position  # of its first event, should it have any
+        self.thread = thread
+        self.task = task
+
+
+class Journal:
+    def __init__(self) -> None:
+        self.remarks: list[Remark] = []
+        self.turns: list[Turn] = []
+        self.notes: list[str] = []  # what else there is to say
+        self.timeouts: list[int] = []  # where waits timed out
+
+    def tasks_at(self, length: int) -> list[dict[int, str]]:
+        """For every position of a run, and its end, which task runs in which thread."""
+        running: dict[int, str] = {}
+        found = []
+        at = 0
+        for position in range(length + 1):
+            while at < len(self.turns) and self.turns[at].position <= position:
+                turn = self.turns[at]
+                running = {**running, turn.thread: turn.task}
+                at += 1
+            found.append(running)
+        return found
