@@ -71,7 +71,7 @@ def refuse_unknown_functions(program: CProgram, made: Compiled) -> None:
         names = ", ".join(unknown)
         raise MazurkaError(
             f"{program.file} calls {names}: Mazurka does not know what that does, and so cannot "
-            "check the program (docs/c.md has the functions that it knows)"
+            "check the program (docs/c-programs.md has the functions that it knows)"
         )
 
 

@@ -3,7 +3,7 @@
    Each byte has a note. It says which thread has accessed it so far, in any execution; or, if
    several have and one of them wrote, which location it belongs to. Only accesses to locations are
    steps. A byte that turns out to be shared is learnt: the search begins anew then, and knows it.
-   So what is a step never changes during a search. docs/c.md says why nothing is missed. */
+   So what is a step never changes during a search. docs/c-programs.md says why nothing is missed. */
 #define _GNU_SOURCE
 #include <link.h>
 
