@@ -33,9 +33,9 @@ from mazurka.engine.result import (
     STUCK,
     TOO_LONG,
     Failure,
-    Schedule,
     Step,
 )
+from mazurka.engine.schedule import Schedule
 from mazurka.native.compiling import RUNTIME
 from mazurka.native.debug_information import plus
 from mazurka.native.operations import part_of
