@@ -19,7 +19,9 @@ if TYPE_CHECKING:
         explore,
         replay,
     )
-    from mazurka.engine.result import Failure, MazurkaError, Result, Schedule, Step
+    from mazurka.engine.errors import MazurkaError
+    from mazurka.engine.result import Failure, Result, Step
+    from mazurka.engine.schedule import Schedule
     from mazurka.native.c_program import c_program
     from mazurka.python.primitives.atomic import Atomic
     from mazurka.python.primitives.atomic_blocks import atomic
@@ -71,7 +73,9 @@ __all__ = [
 # when one of the names is asked for: pytest imports this package into every run, for its plugin.
 HOMES = {
     "api": "COMPILED CheckFailed NoLongerFails check explore replay",
-    "engine.result": "Failure MazurkaError Result Schedule Step",
+    "engine.errors": "MazurkaError",
+    "engine.result": "Failure Result Step",
+    "engine.schedule": "Schedule",
     "native.c_program": "c_program",
     "python.primitives.atomic": "Atomic",
     "python.primitives.atomic_blocks": "atomic",

@@ -12,16 +12,11 @@ from time import perf_counter
 from types import MethodType
 from typing import TYPE_CHECKING, Any, ParamSpec, Unpack, overload
 
+from mazurka.engine.errors import ConditionMet, MazurkaError
 from mazurka.engine.memory_use import peak_memory_mb
 from mazurka.engine.program import Program
-from mazurka.engine.result import (
-    NONDETERMINISM,
-    ConditionMet,
-    Failure,
-    MazurkaError,
-    Result,
-    Schedule,
-)
+from mazurka.engine.result import NONDETERMINISM, Failure, Result
+from mazurka.engine.schedule import Schedule
 from mazurka.engine.search import Search, explore_in_parts
 from mazurka.engine.task import CannotSplit, Task
 from mazurka.explore.algorithms import ALGORITHMS

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar
 
 if TYPE_CHECKING:
-    from mazurka.engine.result import MazurkaError, Result
+    from mazurka.engine.errors import MazurkaError
+    from mazurka.engine.result import Result
 
 T = TypeVar("T")
 
@@ -413,7 +414,7 @@ class GivenOptions(TypedDict, total=False):
 
 
 def wrong_use(message: str) -> "MazurkaError":
-    from mazurka.engine.result import MazurkaError
+    from mazurka.engine.errors import MazurkaError
 
     return MazurkaError(message)
 

@@ -20,7 +20,8 @@ from mazurka.engine.program import (
     Watcher,
 )
 from mazurka.engine.program import Program as EngineProgram
-from mazurka.engine.result import NONDETERMINISM, Schedule
+from mazurka.engine.result import NONDETERMINISM
+from mazurka.engine.schedule import Schedule
 from tests.conformance import oracle
 from tests.conformance.front_ends import FRONT_ENDS, FrontEnd
 from tests.conformance.oracle import Program, State, Trace

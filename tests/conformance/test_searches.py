@@ -5,8 +5,9 @@ from collections import Counter
 import pytest
 from hypothesis import assume, example, given
 
+from mazurka.engine.errors import MazurkaError
 from mazurka.engine.program import Request
-from mazurka.engine.result import MazurkaError, Result
+from mazurka.engine.result import Result
 from mazurka.engine.search import Search
 from mazurka.engine.task import CannotSplit, Task
 from mazurka.explore.algorithms import ALGORITHMS, SAMPLERS

@@ -11,7 +11,8 @@ from mazurka.engine import operation as op
 from mazurka.engine.event import Event, dependent
 from mazurka.engine.operation import ADD, CHOOSE, DISABLED, JOIN, NONE, READ, SPAWN, WRITE
 from mazurka.engine.program import BLOCKED, GO_ON, NOBODY, PICKED, REDUNDANT, Answer, Program
-from mazurka.engine.result import DEADLOCK, EXCEPTION, NONDETERMINISM, Failure, Schedule
+from mazurka.engine.result import DEADLOCK, EXCEPTION, NONDETERMINISM, Failure
+from mazurka.engine.schedule import Schedule
 from mazurka.engine.values import Values
 
 # If its location holds v: how an operation accesses it, what it gives, and what it leaves there.

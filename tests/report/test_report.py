@@ -12,7 +12,8 @@ import pytest
 from rich.console import Console
 
 from mazurka import Atomic, CheckFailed, Lock, check, explore, spawn
-from mazurka.engine.result import Failure, Result, Schedule, Step
+from mazurka.engine.result import Failure, Result, Step
+from mazurka.engine.schedule import Schedule
 from mazurka.report.document import result_document
 from mazurka.report.progress import Progress, progress_text
 from mazurka.report.terminal import print_result

@@ -15,7 +15,8 @@ from mazurka.cli.exits import EXIT_CODES, EXIT_CODES_HELP, INTERRUPTED, WrongUse
 from mazurka.cli.options import search_options, typed
 from mazurka.cli.output import show_result
 from mazurka.cli.targets import Program, loaded
-from mazurka.engine.result import MazurkaError, Result
+from mazurka.engine.errors import MazurkaError
+from mazurka.engine.result import Result
 from mazurka.options import OPTIONS
 from mazurka.pyproject import project_options
 from mazurka.report.document import result_document

@@ -3,7 +3,8 @@
 import click
 from rich.console import Console
 
-from mazurka.engine.result import Failure, Result, Schedule
+from mazurka.engine.result import Failure, Result
+from mazurka.engine.schedule import Schedule
 from mazurka.report.terminal import print_failure, print_result
 from mazurka.report.text import failure_text, outcomes_text, result_text
 

@@ -9,7 +9,8 @@ from mazurka import api
 from mazurka.cli.exits import FAILED, WrongUse, clean_exit
 from mazurka.cli.output import show_replayed
 from mazurka.cli.targets import TARGET_FORMS, loaded
-from mazurka.engine.result import MazurkaError, Schedule
+from mazurka.engine.errors import MazurkaError
+from mazurka.engine.schedule import Schedule
 
 
 @click.command

@@ -28,7 +28,8 @@ from typing import Final
 
 from mazurka.engine.event import NO_EVENTS, Event, footprint_of
 from mazurka.engine.operation import CHOOSE, NONE, UNKNOWN, VERBS, Footprint
-from mazurka.engine.result import NONDETERMINISM, Failure, NamedStep, Schedule
+from mazurka.engine.result import NONDETERMINISM, Failure
+from mazurka.engine.schedule import NamedStep, Schedule
 from mazurka.engine.subclassing import mypyc_attr
 from mazurka.engine.values import Values
 

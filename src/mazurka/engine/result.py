@@ -1,9 +1,10 @@
-"""What a search found: results, failures, and schedules that lead to them again."""
+"""What a search found: results and failures."""
 
-import json
 from collections import Counter
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from mazurka.engine.schedule import Schedule, field_values
 
 Verdict = Literal["verified", "failed", "bounded", "incomplete"]
 
@@ -15,20 +16,6 @@ NONDETERMINISM = "nondeterminism"
 TOO_LONG = "too long"
 STUCK = "stuck"
 DATA_RACE = "data race"
-
-FORMAT = 1
-
-NamedStep = tuple[str, str, int]  # thread, operation, choice: names that hold in every process
-
-
-class MazurkaError(Exception):
-    """A mistake in how Mazurka is used; the message says what to do."""
-
-
-class ConditionMet(MazurkaError):
-    """A program decides a condition on symbolic values, and the search does not take these: it
-    expects that the alternatives of a data choice are the same whatever other threads have chosen.
-    """
 
 
 @dataclass(frozen=True)
@@ -60,74 +47,6 @@ class Step:
     def __reduce__(self) -> tuple[Any, ...]:
         # Compiled, a frozen class cannot be pickled as others are.
         return Step, field_values(self)
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """The steps that lead to a failure, in names that hold in every run of the program."""
-
-    steps: tuple[NamedStep, ...]
-    program: str = ""
-    failure: str = ""  # the kind
-    message: str = ""
-    options: dict[str, Any] = field(default_factory=dict)  # numbers, names, lists of names, or None
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Schedule, field_values(self)
-
-    def to_json(self) -> str:
-        """A text that is small even for a thread that goes round in a loop: every distinct step
-        is written once, and runs of equal steps are counted."""
-        table: dict[NamedStep, int] = {}
-        runs: list[list[int]] = []
-        for step in self.steps:
-            number = table.setdefault(step, len(table))
-            if runs and runs[-1][0] == number:
-                runs[-1][1] += 1
-            else:
-                runs.append([number, 1])
-        document = {
-            "mazurka-schedule": FORMAT,
-            "program": self.program,
-            "failure": self.failure,
-            "message": self.message,
-            "options": self.options,
-            "table": [list(step) for step in table],
-            "steps": runs,
-        }
-        return json.dumps(document)
-
-    @classmethod
-    def from_json(cls, text: str) -> "Schedule":
-        """Read a schedule; a MazurkaError says what is wrong with a text that is none."""
-        try:
-            document: dict[str, Any] = json.loads(text)
-            if document["mazurka-schedule"] != FORMAT:
-                raise MazurkaError(
-                    f"the schedule has format {document['mazurka-schedule']!r}; "
-                    f"this version reads format {FORMAT}"
-                )
-            table = [
-                (str(thread), str(operation), int(choice))
-                for thread, operation, choice in document["table"]
-            ]
-            steps = [table[number] for number, count in document["steps"] for _ in range(count)]
-            return cls(
-                tuple(steps),
-                str(document["program"]),
-                str(document["failure"]),
-                str(document["message"]),
-                {str(key): option(value) for key, value in document["options"].items()},
-            )
-        except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-            raise MazurkaError(f"not a schedule that Mazurka wrote: {error!r}") from error
-
-
-def option(value: Any) -> Any:
-    """The value of an option that a document gives."""
-    if value is None or isinstance(value, str):
-        return value
-    return [str(name) for name in value] if isinstance(value, list) else int(value)
 
 
 @dataclass
@@ -212,7 +131,3 @@ class Result:
         if total.failures:
             total.verdict = "failed"
         return total
-
-
-def field_values(instance: Any) -> tuple[Any, ...]:
-    return tuple([getattr(instance, part.name) for part in fields(instance)])

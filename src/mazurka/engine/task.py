@@ -10,7 +10,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from mazurka.engine.result import MazurkaError, NamedStep
+from mazurka.engine.errors import MazurkaError
+from mazurka.engine.schedule import NamedStep
 
 FORMAT = 3
 THREAD = re.compile(r"0(\.[1-9][0-9]*)*")

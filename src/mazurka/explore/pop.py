@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from mazurka.engine.clock import NO_CLOCK
+from mazurka.engine.errors import MazurkaError
 from mazurka.engine.event import NO_EVENTS, Event, changes_all, conflicts, copy_of, footprint_of
 from mazurka.engine.operation import ADD, READ, WRITE, Footprint, may_block
 from mazurka.engine.order import HappensBefore, after, is_or_happens_before
@@ -30,7 +31,6 @@ from mazurka.engine.races import (
     moved_before,
     without_change,
 )
-from mazurka.engine.result import MazurkaError
 from mazurka.engine.search import Explorer, Search
 from mazurka.engine.task import THREAD, Task
 from mazurka.engine.values import Values

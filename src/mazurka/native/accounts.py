@@ -37,9 +37,9 @@ from mazurka.engine.result import (
     STUCK,
     TOO_LONG,
     Failure,
-    Schedule,
     Step,
 )
+from mazurka.engine.schedule import Schedule
 from mazurka.engine.trace import ACCESSES, groups_of, last_change, links_of
 from mazurka.native.compiling import RUNTIME
 from mazurka.native.debug_information import plus

@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from mazurka.engine.result import MazurkaError
+from mazurka.engine.errors import MazurkaError
 
 
 class CProgram:

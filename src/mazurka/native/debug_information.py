@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mazurka.engine.result import MazurkaError
+from mazurka.engine.errors import MazurkaError
 
 
 def elf_file(file: Any) -> Any:

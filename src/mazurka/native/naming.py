@@ -6,7 +6,7 @@ offset in the heap or on the stack of a thread: these are the same wherever the 
 
 from collections.abc import Sequence
 
-from mazurka.engine.result import MazurkaError
+from mazurka.engine.errors import MazurkaError
 from mazurka.native.debug_information import DebugInformation
 from mazurka.native.runtime_library import LOCATIONS_KNOWN, Library
 

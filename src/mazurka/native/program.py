@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from mazurka.engine.errors import MazurkaError
 from mazurka.engine.event import Event, dependent
 from mazurka.engine.operation import (
     ALL,
@@ -16,7 +17,8 @@ from mazurka.engine.operation import (
     mode_when_enabled,
 )
 from mazurka.engine.program import BLOCKED, NOBODY, REDUNDANT, Answer, Program, Request
-from mazurka.engine.result import Failure, MazurkaError, Schedule
+from mazurka.engine.result import Failure
+from mazurka.engine.schedule import Schedule
 from mazurka.native.accounts import account_of, account_of_change
 from mazurka.native.naming import Names
 from mazurka.native.operations import FORM_PLAIN, NativeValues, part_of, view_of

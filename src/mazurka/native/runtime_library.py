@@ -4,7 +4,7 @@ import ctypes
 from pathlib import Path
 from typing import Any, Final
 
-from mazurka.engine.result import MazurkaError
+from mazurka.engine.errors import MazurkaError
 
 # Where the numbers of `struct runtime` are that Python writes or reads.
 KEEP: Final = 0

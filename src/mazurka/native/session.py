@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from mazurka.engine.result import MazurkaError, Result
+from mazurka.engine.errors import MazurkaError
+from mazurka.engine.result import Result
 from mazurka.engine.task import Outdated
 from mazurka.native.c_program import CProgram
 from mazurka.native.compiling import Compiled, compiled

@@ -15,8 +15,8 @@ from mazurka.engine.result import (
     STUCK,
     TOO_LONG,
     Failure,
-    Schedule,
 )
+from mazurka.engine.schedule import Schedule
 from mazurka.python.check import RUNNING
 from mazurka.python.early_timeouts import EARLY, times_out_early
 from mazurka.python.loops.rounds import Loop, found_circle

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from mazurka.engine.result import MazurkaError
+from mazurka.engine.errors import MazurkaError
 from mazurka.python.check import RUNNING, Check, Types
 from mazurka.python.library import REPLACEMENTS, STEERED_TYPES, local_namespace, steered
 from mazurka.python.library.clock import OF_CLASSES, SLEEPING

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
+from mazurka.engine.errors import MazurkaError
 from mazurka.engine.event import NO_EVENTS, Event
 from mazurka.engine.operation import (
     AWAIT_PART,
@@ -20,7 +21,8 @@ from mazurka.engine.program import (
     Program,
     Request,
 )
-from mazurka.engine.result import Failure, MazurkaError, Schedule
+from mazurka.engine.result import Failure
+from mazurka.engine.schedule import Schedule
 from mazurka.python.check import Check
 from mazurka.python.failures import account_of, account_of_change, race_to_tell
 from mazurka.python.loops.rounds import found_circle, is_stuck, last_round, lets_go

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from mazurka.engine.result import MazurkaError
+from mazurka.engine.errors import MazurkaError
 from mazurka.engine.task import Outdated
 from mazurka.python.check import Check
 from mazurka.python.library import steered_standard_library

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import mazurka
 from mazurka import Atomic, spawn
-from mazurka.engine.result import MazurkaError
+from mazurka.engine.errors import MazurkaError
 from tests.explore.test_oracle import MEMORY, any_program, instruction, programs
 from tests.oracles.generated import PROGRAMS, generated
 from tests.oracles.interleavings import Program

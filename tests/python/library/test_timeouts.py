@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import mazurka
-from mazurka.engine.result import MazurkaError
+from mazurka.engine.errors import MazurkaError
 from mazurka.report.text import summary
 
 ALGORITHMS = ["pop", "optimal", "source", "trust", "qpor", "naive"]

@@ -4,7 +4,8 @@ import itertools
 import time
 from collections.abc import Callable, Iterable
 
-from mazurka.engine.result import MazurkaError, Result
+from mazurka.engine.errors import MazurkaError
+from mazurka.engine.result import Result
 from mazurka.engine.task import Task
 
 Found = tuple[Result, bool, list[Task]]  # what was found, whether that is all, and what is left

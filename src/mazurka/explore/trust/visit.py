@@ -12,12 +12,12 @@ A graph is kept as a sequence in which each event comes after its causal prefix.
 running the program along that sequence; what the run then goes on with is added maximally.
 """
 
+from mazurka.engine.errors import MazurkaError
 from mazurka.engine.event import NO_EVENTS, Event, copy_of
 from mazurka.engine.operation import ADD, ALL, CHOOSE, DISABLED, READ, UNKNOWN, WRITE, is_steady
 from mazurka.engine.order import HappensBefore, include, knows
 from mazurka.engine.program import COMPLETE, CUT, LEFTMOST, NOBODY, REDUNDANT, Answer
 from mazurka.engine.races import chosen_otherwise
-from mazurka.engine.result import MazurkaError
 from mazurka.engine.search import Explorer, Search
 from mazurka.engine.task import THREAD, Task
 from mazurka.explore.trust.graph import (

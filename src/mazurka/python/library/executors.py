@@ -16,7 +16,7 @@ from queue import Empty
 from types import SimpleNamespace
 from typing import Any
 
-from mazurka.engine.result import MazurkaError
+from mazurka.engine.errors import MazurkaError
 from mazurka.python.check import RUNNING
 from mazurka.python.library import queues
 from mazurka.python.library.steering import MODEL, Patch, outside_model

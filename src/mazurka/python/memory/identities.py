@@ -26,7 +26,7 @@ from types import (
 )
 from typing import Any, Final, cast
 
-from mazurka.engine.result import MazurkaError
+from mazurka.engine.errors import MazurkaError
 from mazurka.python.check import RUNNING
 from mazurka.python.memory.cells import Contents, Variable
 from mazurka.python.memory.older_objects import newer_objects

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeVar, cast
 
+from mazurka.engine.errors import MazurkaError
 from mazurka.engine.operation import CHOOSE, JOIN, SPAWN
-from mazurka.engine.result import MazurkaError
 from mazurka.python.check import RUNNING
 from mazurka.python.runtime.thread import NOWHERE, Thread
 

@@ -12,7 +12,7 @@ from types import CodeType, FrameType, FunctionType
 from typing import Any, TypeAlias, cast
 from weakref import ref
 
-from mazurka.engine.result import MazurkaError
+from mazurka.engine.errors import MazurkaError
 from mazurka.python.check import RUNNING
 from mazurka.python.memory.identities import name_of_module
 from mazurka.python.memory.older_objects import (

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import CodeType
 from typing import Any, TypeAlias
 
-from mazurka.engine.result import MazurkaError
+from mazurka.engine.errors import MazurkaError
 from mazurka.python.check import RUNNING
 from mazurka.python.rewriting.rewrite import bind, compiled, is_helper, parsed, rewritten
 from mazurka.python.rewriting.scopes import FunctionNode, Scopes

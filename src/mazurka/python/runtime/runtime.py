@@ -13,6 +13,7 @@ from typing import Any, Final, cast
 
 from greenlet import getcurrent, greenlet
 
+from mazurka.engine.errors import MazurkaError
 from mazurka.engine.event import NO_EVENTS, Event, footprint_of
 from mazurka.engine.operation import (
     ACQUIRE,
@@ -33,7 +34,6 @@ from mazurka.engine.operation import (
     may_block,
 )
 from mazurka.engine.program import Request
-from mazurka.engine.result import MazurkaError
 from mazurka.python.check import RUNNING
 from mazurka.python.operations import Predicate, access_mode, apply, apply_guarded
 from mazurka.python.runtime.journal import Journal, Remark, Turn

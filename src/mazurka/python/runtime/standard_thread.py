@@ -10,9 +10,9 @@ from collections.abc import Callable
 from random import Random
 from typing import Any, cast
 
+from mazurka.engine.errors import MazurkaError
 from mazurka.engine.event import Event
 from mazurka.engine.operation import LOAD, STORE, TIMED_WAIT, WAIT
-from mazurka.engine.result import MazurkaError
 from mazurka.python.check import RUNNING
 from mazurka.python.primitives.threads import Handle, started
 from mazurka.python.primitives.timeouts import in_time

@@ -9,7 +9,7 @@ decisions and not of their order, so that they commute, and every search can tak
 
 from typing import TYPE_CHECKING, Any
 
-from mazurka.engine.result import MazurkaError
+from mazurka.engine.errors import MazurkaError
 
 if TYPE_CHECKING:
     from mazurka.python.symbolic.values import SymbolicBits, SymbolicBool, SymbolicInt

@@ -4,9 +4,9 @@ from typing import Any
 
 import z3
 
+from mazurka.engine.errors import ConditionMet, MazurkaError
 from mazurka.engine.event import Event
 from mazurka.engine.operation import CHOOSE
-from mazurka.engine.result import ConditionMet, MazurkaError
 from mazurka.python.check import RUNNING
 from mazurka.python.runtime.runtime import Runtime
 from mazurka.python.runtime.thread import NOWHERE

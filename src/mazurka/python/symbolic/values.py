@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import z3
 from z3.z3util import get_vars
 
-from mazurka.engine.result import MazurkaError
+from mazurka.engine.errors import MazurkaError
 from mazurka.python.check import RUNNING
 from mazurka.python.runtime.standard_thread import in_execution, own_state
 from mazurka.python.symbolic.path import (

@@ -1,0 +1,11 @@
+"""Errors that tell users what to do."""
+
+
+class MazurkaError(Exception):
+    """A mistake in how Mazurka is used; the message says what to do."""
+
+
+class ConditionMet(MazurkaError):
+    """A program decides a condition on symbolic values, and the search does not take these: it
+    expects that the alternatives of a data choice are the same whatever other threads have chosen.
+    """
