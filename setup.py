@@ -13,7 +13,9 @@ from setuptools.errors import CCompilerError, ExecError, PlatformError
 
 # The hot parts, by name. Everything else is read by people or touched once in a check.
 COMPILED = {
-    "engine": "clock errors event operation order program races result schedule search values",
+    "engine": (
+        "clock errors event operation order program races result schedule search turns values"
+    ),
     "explore": "naive optimal pop sampling source",
     "explore/qpor": "exploration unfolding",
     "explore/trust": "causality graph preemptions reads_from revisits visit",
@@ -29,8 +31,7 @@ COMPILED = {
     ),
     "python/rewriting": "hooks",
     "python/runtime": (
-        "journal names race_detector runtime scheduling standard_thread standing thread "
-        "virtual_time watchdog"
+        "journal names race_detector runtime standard_thread standing thread virtual_time watchdog"
     ),
 }
 # Nobody else links to them, so calls within them need not go through a table. Warnings about

@@ -34,12 +34,12 @@ from mazurka.engine.operation import (
     may_block,
 )
 from mazurka.engine.program import Request
+from mazurka.engine.turns import Stepper, Turns, is_await
 from mazurka.python.check import RUNNING
 from mazurka.python.operations import Predicate, access_mode, apply, apply_guarded
 from mazurka.python.runtime.journal import Journal, Remark, Turn
 from mazurka.python.runtime.names import Names, where_now
 from mazurka.python.runtime.race_detector import RaceDetector
-from mazurka.python.runtime.scheduling import Turns, is_await
 from mazurka.python.runtime.standing import Standing
 from mazurka.python.runtime.thread import (
     NOWHERE,
@@ -122,7 +122,7 @@ class Runtime(Standing):
         super().__init__()
         self.names = Names()
         self.threads = self.names.threads  # the same list, at hand
-        self.turns = Turns(self, self.names)
+        self.turns = Turns(self)
         self.explorer = 0  # the OS thread that runs all executions
         self.crowded = False  # whether there are others that may run the same code
         self.at_begin: Callable[..., object] = do_nothing  # called before each execution
@@ -204,6 +204,7 @@ class Runtime(Standing):
         self.program = do_nothing
         self.names.forget()
         self.live = []
+        self.turns.live = []
         self.events = []
         self.path = NO_EVENTS
         self.recent = None
@@ -266,6 +267,7 @@ class Runtime(Standing):
             self.race_detector.begin(self.names.refreshing)
         main = self.threads[0]
         self.live = [main]
+        self.turns.live = [main]
         self.recent = main
         main.reset(self.program, (), self.epoch)
 
@@ -685,6 +687,7 @@ class Runtime(Standing):
         child.reset(function, arguments, self.epoch)
         child.latest = self.position
         self.live.append(child)
+        self.turns.live.append(child)
         self.pending.append(child)
         return child
 
@@ -729,15 +732,21 @@ class Runtime(Standing):
 
     # Whose turn it is
 
+    def known(self) -> int:
+        return len(self.threads)
+
+    def at(self, number: int) -> Stepper:
+        return self.threads[number]
+
     def next_thread(self) -> Thread | None:
         """The thread that makes the next step; None at the end of the execution."""
         if self.timing_out:
             self.timing_out = []
         if self.position >= self.path_end:
-            thread = self.turns.free_choice()
-            if thread is None and self.lets_time_out:
+            chosen = self.turns.free_choice()
+            if chosen is None and self.lets_time_out:
                 return self.first_to_time_out()
-            return thread
+            return cast(Thread | None, chosen)
         expected = self.expected_step()
         thread = self.threads[expected.thread]
         if thread.epoch != self.epoch or thread.finished or thread.gave_up:
@@ -754,7 +763,9 @@ class Runtime(Standing):
         first = self.threads_to_time_out()
         if not first:
             return None
-        thread = self.turns.pick_of(first)
+        steppers: list[Stepper] = []
+        steppers.extend(first)
+        thread = cast(Thread, self.turns.pick_of(steppers))
         self.timing_out = [each.id for each in first]
         assert thread.timeout is not None
         thread.stand_before(thread.timeout.in_the_end)

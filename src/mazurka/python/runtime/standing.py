@@ -17,24 +17,37 @@ from mazurka.engine.operation import (
     Footprint,
     may_block,
 )
+from mazurka.engine.turns import Stepper, Steppers
 from mazurka.python.operations import PartAwaited, access_mode, footprint
 from mazurka.python.runtime.thread import Thread, none_known
 
 
-class Standing:
+class Standing(Steppers):
     """The threads of the running execution. Each stands before its next operation, but for the one
     that runs."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.current: Thread | None = None  # the running thread; None outside an execution
         self.recent: Thread | None = None  # the one that stepped last
-        self.epoch = 0  # the number of the execution
+        self.asking: Thread | None = None  # the running one, while a watcher is asked
         self.live: list[Thread] = []  # those of this execution, in the order of their spawns
         self.independent_adds = True
         # Which outcomes (0: true, 1: false) a condition on symbolic values can have now.
         self.choices_at: Callable[[Any], list[int]] = none_known
 
-    def enabled(self, thread: Thread) -> bool:
+    def latest(self) -> Stepper | None:
+        return self.recent
+
+    def begin_asking(self) -> None:
+        self.asking = self.current
+        self.current = None
+
+    def end_asking(self) -> None:
+        self.current = self.asking
+
+    def enabled(self, stepper: Stepper) -> bool:
+        thread = cast(Thread, stepper)
         if thread.finished or thread.gave_up:
             return False
         kind = thread.kind
@@ -50,8 +63,8 @@ class Standing:
         self.current = running
         return not disabled
 
-    def choices(self, thread: Thread) -> list[int]:
-        """What a thread that is to make a data choice can choose from."""
+    def choices(self, stepper: Stepper) -> list[int]:
+        thread = cast(Thread, stepper)
         if thread.alternatives:
             return list(range(thread.alternatives))
         return self.choices_at(thread.first)

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from mazurka.engine.event import Event
 from mazurka.engine.operation import AWAIT, LOAD, NONE, STORE, VERBS, WAIT, WRITE
+from mazurka.engine.turns import Stepper
 from mazurka.python.memory.shapes import MISSING
 from mazurka.python.operations import NO_VIEW, View
 from mazurka.python.words import show, show_found
@@ -136,16 +137,15 @@ class Timeout:
         self.deadline = deadline
 
 
-class Thread:
+class Thread(Stepper):
     """A thread of the program. The object and its greenlet serve the same thread (its parent, and
     which child of it) in every execution."""
 
     def __init__(self, id: int, name: str) -> None:
-        self.id = id
+        super().__init__(id)
         self.name = name  # which child of which: "0.2.1"
         self.lineage = [int(order) for order in name.split(".")]
         self.rank = 0  # by its lineage, among all; the registry says when it is known
-        self.partner: Thread | None = None  # one that had better run next to it
         self.child_ids: list[int] = []  # of the children ever seen, in order
         self.object_ids: list[int] = []  # the locations of the objects it ever made
         self.identities: list[Identity] = []  # of the ordinary objects it was the first to use
@@ -191,6 +191,9 @@ class Thread:
         self.clock = 0.0  # for how many seconds it has slept or waited
         self.looks = 0  # how often it has looked at a clock
         self.state: object = None  # what the standard library keeps for it
+
+    def location(self) -> int:
+        return self.cell.location
 
     def stand_before(self, operation: Operation) -> None:
         self.kind = operation.kind

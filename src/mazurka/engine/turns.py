@@ -1,7 +1,9 @@
 """Whose turn it is where the search does not say."""
 
+from typing import Final
+
 from mazurka.engine.event import NO_EVENTS, Event, dependent
-from mazurka.engine.operation import AWAIT, AWAIT_EXCHANGE, AWAIT_PART, CHOOSE
+from mazurka.engine.operation import AWAIT, AWAIT_EXCHANGE, AWAIT_PART, CHOOSE, NONE
 from mazurka.engine.program import (
     LEFTMOST,
     NO_LOCATIONS,
@@ -11,17 +13,64 @@ from mazurka.engine.program import (
     Request,
     Watcher,
 )
-from mazurka.python.runtime.names import Names
-from mazurka.python.runtime.standing import Standing
-from mazurka.python.runtime.thread import Thread
+
+
+class Stepper:
+    """A thread of an execution, as it stands before its next operation."""
+
+    def __init__(self, id: int) -> None:
+        self.id = id
+        self.epoch = 0  # the execution that it lives in
+        self.kind = NONE  # of the operation
+        self.choice = 0  # which alternative; the other thread of a join
+        self.finished = False
+        self.partner: Stepper | None = None  # one that had better run next to it
+
+    def location(self) -> int:
+        """Of the operation."""
+        raise NotImplementedError
+
+
+NO_STEPPERS: Final[list[Stepper]] = []
+
+
+class Steppers:
+    """The threads of an execution."""
+
+    def __init__(self) -> None:
+        self.epoch = 0  # the number of the execution
+
+    def known(self) -> int:
+        """How many there ever were, in all executions so far."""
+        raise NotImplementedError
+
+    def at(self, number: int) -> Stepper:
+        raise NotImplementedError
+
+    def latest(self) -> Stepper | None:
+        """The one that stepped last."""
+        raise NotImplementedError
+
+    def enabled(self, thread: Stepper) -> bool:
+        raise NotImplementedError
+
+    def choices(self, thread: Stepper) -> list[int]:
+        """What a thread that is to make a data choice can choose from."""
+        raise NotImplementedError
+
+    def begin_asking(self) -> None:
+        """A watcher is asked, which may call the user's guards."""
+
+    def end_asking(self) -> None:
+        """It has answered."""
 
 
 class Turns:
     """Decides who makes the next step, as the request of an execution says."""
 
-    def __init__(self, threads: Standing, names: Names) -> None:
+    def __init__(self, threads: Steppers) -> None:
         self.threads = threads
-        self.names = names
+        self.live: list[Stepper] = NO_STEPPERS  # of this execution, in the order of their spawns
         self.sleep: list[Event] = NO_EVENTS
         self.policy = LEFTMOST
         self.partners = NO_PARTNERS
@@ -44,12 +93,11 @@ class Turns:
     def pair(self, partners: list[int]) -> None:
         """Tell threads which one had better run next to each."""
         self.partners = partners
-        for thread in self.names.threads:
-            place = thread.id
+        for place in range(self.threads.known()):
             partner = partners[place] if place < len(partners) else NOBODY
-            thread.partner = None if partner == NOBODY else self.names.threads[partner]
+            self.threads.at(place).partner = None if partner == NOBODY else self.threads.at(partner)
 
-    def free_choice(self) -> Thread | None:
+    def free_choice(self) -> Stepper | None:
         """Who makes the next step; None if nobody can."""
         if self.watches_steps and self.is_ended():
             return None
@@ -59,7 +107,7 @@ class Turns:
             return self.leftmost_to_step()
         return self.recent_or_other()
 
-    def goes_on(self, thread: Thread) -> bool:
+    def goes_on(self, thread: Stepper) -> bool:
         """Whether the next free step may be made by the thread that stepped last."""
         return self.leftmost() is thread if self.policy == LEFTMOST else self.can_step(thread)
 
@@ -67,10 +115,10 @@ class Turns:
         """Those in the sleep set wake up that an event depends on."""
         self.sleep = [asleep for asleep in self.sleep if not dependent(asleep, event)]
 
-    def recent_or_other(self) -> Thread | None:
+    def recent_or_other(self) -> Stepper | None:
         """The thread that stepped last as long as it can, then its partner, then the first of the
         others, by rank."""
-        recent = self.threads.recent
+        recent = self.threads.latest()
         if recent is not None and not is_await(recent.kind):
             if self.can_step(recent):
                 return recent
@@ -82,9 +130,9 @@ class Turns:
                 and self.can_step(partner)
             ):
                 return partner
-        best: Thread | None = None
+        best: Stepper | None = None
         best_rank = 5
-        for thread in self.threads.live:
+        for thread in self.live:
             if thread.finished:
                 continue
             rank = self.rank(thread)
@@ -99,17 +147,16 @@ class Turns:
         """Whether the watcher breaks the run off here."""
         watcher = self.watcher
         assert watcher is not None
-        running = self.threads.current
-        self.threads.current = None  # it may call the user's guards
+        self.threads.begin_asking()
         ended = watcher.ends_run()
-        self.threads.current = running
+        self.threads.end_asking()
         return ended
 
-    def picked(self) -> Thread | None:
+    def picked(self) -> Stepper | None:
         """The thread that the watcher picks."""
         watcher = self.watcher
         assert watcher is not None
-        able = [thread for thread in self.threads.live if self.threads.enabled(thread)]
+        able = [thread for thread in self.live if self.threads.enabled(thread)]
         if not able:
             return None
         thread = self.pick_of(able)
@@ -118,35 +165,34 @@ class Turns:
             thread.choice = choices[watcher.choose(len(choices))]
         return thread
 
-    def pick_of(self, threads: list[Thread]) -> Thread:
+    def pick_of(self, threads: list[Stepper]) -> Stepper:
         """One that the watcher picks, if it does."""
         watcher = self.watcher
         if self.policy != PICKED or watcher is None:
             return threads[0]
-        running = self.threads.current
-        self.threads.current = None  # it may ask for footprints, which may call the user's guards
-        thread = self.names.threads[watcher.pick([thread.id for thread in threads])]
-        self.threads.current = running
+        self.threads.begin_asking()
+        thread = self.threads.at(watcher.pick([thread.id for thread in threads]))
+        self.threads.end_asking()
         return thread
 
-    def leftmost_to_step(self) -> Thread | None:
+    def leftmost_to_step(self) -> Stepper | None:
         thread = self.leftmost()
         self.first = NOBODY
         if thread is not None and thread.kind == CHOOSE:
             thread.choice = self.threads.choices(thread)[0]
         return thread
 
-    def leftmost(self) -> Thread | None:
+    def leftmost(self) -> Stepper | None:
         """The enabled thread with the lowest number, unless another one is to come first."""
-        best: Thread | None = None
-        for thread in self.threads.live:
+        best: Stepper | None = None
+        for thread in self.live:
             if thread.id == self.first and self.threads.enabled(thread):
                 return thread
             if (best is None or thread.id < best.id) and self.threads.enabled(thread):
                 best = thread
         return best
 
-    def rank(self, thread: Thread) -> int:
+    def rank(self, thread: Stepper) -> int:
         """Those with partners come late, and later if they would have to wait for their partner to
         access the same location right after them. Awaits come when nothing else can be done, since
         what comes later might have disabled them."""
@@ -157,24 +203,24 @@ class Turns:
         partner = thread.partner
         if partner is None:
             return 0
-        location = thread.cell.location
+        location = thread.location()
         if location < 0:
             return 1
-        has_ended = partner.finished and partner.epoch == self.threads.epoch
-        return 1 if has_ended or partner.cell.location == location else 2
+        if partner.epoch != self.threads.epoch:
+            return 2
+        return 1 if partner.finished or partner.location() == location else 2
 
-    def can_step(self, thread: Thread) -> bool:
+    def can_step(self, thread: Stepper) -> bool:
         """Whether a thread may make the next free step; settles its choice if it has one."""
         if not self.threads.enabled(thread):
             return False
-        location = thread.cell.location
+        location = thread.location()
         if 0 <= location < len(self.watched) and self.watched[location]:
             watcher = self.watcher
             assert watcher is not None
-            running = self.threads.current
-            self.threads.current = None  # asking for the footprint may call the user's guards
+            self.threads.begin_asking()
             asleep = watcher.keeps_asleep(thread.id, location)
-            self.threads.current = running
+            self.threads.end_asking()
             if asleep:
                 return False
         if thread.kind != CHOOSE:
@@ -185,7 +231,7 @@ class Turns:
                 return True
         return False
 
-    def asleep(self, thread: Thread, choice: int) -> bool:
+    def asleep(self, thread: Stepper, choice: int) -> bool:
         for event in self.sleep:
             if event.thread == thread.id and (thread.kind != CHOOSE or event.choice == choice):
                 return True
