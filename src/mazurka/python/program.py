@@ -175,8 +175,7 @@ class PythonProgram(Program):
                 event.location for events in rounds for event in events if event.location >= 0
             ]
         if spinning and not assumed:
-            threads = [runtime.names.threads[event.thread] for event in waiting]
-            assumed = any(lets_go(spinning, thread) for thread in threads)
+            assumed = any(lets_go(spinning, event) for event in waiting)
         answer.waiting = waiting
         answer.sleeping = sleeping
         if not sleeping:

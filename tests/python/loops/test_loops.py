@@ -6,6 +6,7 @@ import random
 import threading
 import time
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -580,6 +581,71 @@ def test_a_spinlock_that_is_not_released(awaits: bool) -> None:
     assert "goes round for ever at" in details[0]
     assert "while lock.exchange(1) == 1:" in details[0]
     assert "lock" in details[0].split("(")[-1]
+
+
+@pytest.mark.parametrize("awaits", [True, False])
+def test_threads_that_give_way_in_lock_step(awaits: bool) -> None:
+    """Each changes its own variable back before the other one looks: so they may go on for ever,
+    though either would get on if it looked in the midst of the other's round."""
+
+    def program() -> None:
+        wants = SimpleNamespace(first=False, second=False)
+
+        def run(me: str, other: str) -> None:
+            setattr(wants, me, True)
+            while getattr(wants, other):
+                setattr(wants, me, False)
+                setattr(wants, me, True)
+            setattr(wants, me, False)
+
+        threading.Thread(target=run, args=("first", "second")).start()
+        threading.Thread(target=run, args=("second", "first")).start()
+
+    details = livelock_of(program, awaits=awaits).failures[0].details
+    assert sum("goes round for ever at" in line for line in details) == 2
+
+
+@pytest.mark.parametrize("awaits", [True, False])
+def test_a_thread_that_looks_only_between_the_rounds_of_another(awaits: bool) -> None:
+    def program() -> None:
+        lamp = SimpleNamespace(on=True, done=False)
+
+        def blink() -> None:
+            while not lamp.done:
+                lamp.on = False
+                lamp.on = True
+
+        threading.Thread(target=blink).start()
+        while lamp.on:
+            pass
+        lamp.done = True
+
+    livelock_of(program, awaits=awaits)
+
+
+@pytest.mark.parametrize("awaits", [True, False])
+def test_a_lock_that_is_released_in_every_round_is_taken_some_time(awaits: bool) -> None:
+    def program() -> bool:
+        lock = threading.Lock()
+        lamp = SimpleNamespace(done=False)
+
+        def poll() -> None:
+            lock.acquire()
+            while not lamp.done:
+                lock.release()
+                lock.acquire()
+            lock.release()
+
+        threading.Thread(target=poll).start()
+        while not lock.acquire(blocking=False):
+            pass
+        lamp.done = True
+        lock.release()
+        return bool(lamp.done)
+
+    result = explore(program, awaits=awaits)
+    assert result.verdict == "verified"
+    assert set(result.outcomes) == {True}
 
 
 @pytest.mark.parametrize("awaits", [True, False])

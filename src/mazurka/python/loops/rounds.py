@@ -14,10 +14,13 @@ from mazurka.engine.event import Event, dependent
 from mazurka.engine.operation import (
     ACQUIRE,
     ADD_TO,
+    AWAIT,
+    AWAIT_EXCHANGE,
     AWAIT_PART,
     EXCHANGE,
     FETCH_ADD,
     FIRST_ON_PARTS,
+    FIRST_TRY_UPDATE,
     INDEX_READ,
     INDEX_SET,
     ITEM_READ,
@@ -439,11 +442,12 @@ def is_stuck(thread: Thread) -> bool:
     changed what it looked at since it did.
 
     It may be stuck though somebody has, if what is there now is as bad. But then there is another
-    execution in which it looked later: that one tells.
+    execution in which it looked later: that one tells. What others change in their rounds, and
+    change back, does not get it on: it may look at the heads of their loops every time.
     """
     runtime = RUNNING.check.runtime
     visit = cast(Loop, thread.spin).visits[-1]
-    if visit.watched_writes != runtime.watched_writes or sees_rounds_of_others(thread):
+    if visit.watched_writes != runtime.watched_writes or tries_what_is_let_go(thread):
         return False
     events = runtime.events
     reads: list[Event] = []
@@ -458,27 +462,34 @@ def is_stuck(thread: Thread) -> bool:
     return True
 
 
-def sees_rounds_of_others(thread: Thread) -> bool:
-    """Whether a thread looks at what another one changes, and changes back, in every round."""
-    reads = [event for event in last_round(thread) if event.mode == READ]
-    return any(
-        event.mode != READ and not changes_nothing(event) and dependent(read, event)
-        for other in RUNNING.check.runtime.live
-        if other is not thread and other.spin is not None
-        for event in last_round(other)
-        for read in reads
-    )
-
-
 def last_round(thread: Thread) -> list[Event]:
     return steps_of(thread, cast(Loop, thread.spin).begin, RUNNING.check.runtime.position)
 
 
-def lets_go(spinning: list[Thread], waiting: Thread) -> bool:
-    """Whether a thread that waits would find what it waits for in the midst of a round of others:
-    a lock, say, that they have at the heads of their loops and release in between."""
+def tries_what_is_let_go(thread: Thread) -> bool:
+    """Whether a thread tries in vain to take a lock, or the like, that others have at the heads of
+    their loops and release in every round. It is taken to get it some time, as with `lets_go`."""
+    tried = [event.location for event in last_round(thread) if is_try(event.kind)]
     return any(
-        event.location == waiting.cell.location and event.mode != READ
+        event.location in tried and event.mode != READ
+        for other in RUNNING.check.runtime.live
+        if other is not thread and other.spin is not None
+        for event in last_round(other)
+    )
+
+
+def is_try(kind: int) -> bool:
+    return kind == TRY_ACQUIRE or FIRST_TRY_UPDATE <= kind < FIRST_ON_PARTS
+
+
+def lets_go(spinning: list[Thread], waiting: Event) -> bool:
+    """Whether a thread that waits would find what it waits for in the midst of a round of others:
+    a lock, say, that they have at the heads of their loops and release in between. Whoever waits
+    for a value may look at the heads of their loops every time."""
+    if waiting.kind == AWAIT or waiting.kind == AWAIT_EXCHANGE or waiting.kind == AWAIT_PART:
+        return False
+    return any(
+        event.location == waiting.location and event.mode != READ
         for thread in spinning
         for event in last_round(thread)
     )
