@@ -481,6 +481,22 @@ def test_condition_and_barrier_in_words() -> None:
     }
 
 
+def test_semaphores_in_words() -> None:
+    def program() -> None:
+        free = mazurka.Semaphore(0)
+        spawn(free.release)
+        spawn(free.release, 2)
+        for _ in range(3):
+            free.acquire()
+        assert not free.acquire(blocking=False)
+        raise ValueError
+
+    actions = [step.action for step in only_failure(program).steps]
+    assert actions.count("release free") == 2
+    assert "acquire free" in actions
+    assert "try acquire free: no change" in actions
+
+
 def test_a_thread_whose_function_is_a_method_of_ours() -> None:
     """Compiled, such a thread has no Python frame at all."""
 

@@ -9,6 +9,13 @@ import pytest
 
 import mazurka
 from mazurka import Atomic, explore, spawn
+from mazurka.engine.operation import NOTIFY
+from mazurka.engine.program import Program as EngineProgram
+from mazurka.engine.result import Result
+from mazurka.engine.search import Search
+from mazurka.explore.optimal import OptimalDpor
+from mazurka.python.program import PythonProgram
+from tests.oracles.checks import check_by_hand
 
 # Scripts for one thread: each gives what it saw. They run with `threading`'s objects and with ours.
 
@@ -319,6 +326,36 @@ def test_barrier_rounds() -> None:
     assert result.verdict == "verified"
     assert result.executions == 4  # who comes last in each of the rounds
     assert set(result.outcomes) == {(2, ("together", "together"))}
+
+
+def test_values_of_a_barrier_are_functions_of_what_was_done_to_it() -> None:
+    """Nothing in them belongs to one execution: so executions can be computed."""
+
+    def program() -> None:
+        barrier = mazurka.Barrier(2)
+        spawn(error, barrier.wait, 1)
+        thread = spawn(error, barrier.wait)
+        barrier.reset()
+        barrier.abort()
+        thread.join()
+
+    latest: dict[tuple[Any, ...], object] = {}  # by the location and all that was done to it
+
+    def observe(program: EngineProgram) -> None:
+        done: dict[int, tuple[Any, ...]] = {}
+        for event in program.events:
+            if event.location < 0:
+                continue
+            step = event.thread, event.kind, event.first if event.kind == NOTIFY else None
+            done[event.location] = (*done.get(event.location, ()), step)
+            key = event.location, done[event.location]
+            assert latest.setdefault(key, event.after) == event.after
+            assert program.values.apply(event, event.before)[1] == event.after
+
+    with check_by_hand() as check:
+        front_end = PythonProgram(check, program)
+        assert OptimalDpor(Search(front_end, Result(), True, None, None, None, observe)).explore()
+    assert len(latest) > 20
 
 
 def test_barrier_that_times_out_breaks_for_all() -> None:

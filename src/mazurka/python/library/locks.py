@@ -159,14 +159,15 @@ def new_barrier(
 def barrier_from(barrier: Any, name: str | None) -> barriers.Barrier:
     model = barriers.Barrier(barrier.parties, barrier._action, barrier._timeout, name)
     if barrier.broken:
-        gate: Any = model.value
-        model.value = model.initial = barriers.BarrierState(0, barriers.BROKEN, gate.gate, None)
+        model.value = model.initial = barriers.FRESH._replace(phase=barriers.BROKEN)
     return model
 
 
 def barrier_state(model: Any) -> str:
     state = value_of(model)
-    return "broken" if state.phase == barriers.BROKEN else f"waiters={state.count}/{model.parties}"
+    return (
+        "broken" if state.phase == barriers.BROKEN else f"waiters={state.arrived}/{model.parties}"
+    )
 
 
 CONDITION_METHODS = ["wait", "wait_for", "notify", "notify_all", "__enter__", "__exit__"]

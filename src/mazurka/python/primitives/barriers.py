@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from threading import BrokenBarrierError
-from typing import cast
+from typing import Final, NamedTuple, cast
 
 from mazurka.engine.event import Event
 from mazurka.engine.operation import (
@@ -15,23 +15,22 @@ from mazurka.engine.operation import (
 )
 from mazurka.python.check import RUNNING
 from mazurka.python.operations import FAILED, Predicate, always
+from mazurka.python.primitives.slots import Slot, Slots, is_filled
 from mazurka.python.primitives.timeouts import in_time
 from mazurka.python.runtime.runtime import SharedObject
 from mazurka.python.runtime.thread import Operation, ThreadNames
 
-# The states of a barrier, and of the gate that holds back the threads of one round.
+# The states of a barrier, and of the gate that holds back the threads of one round (None: closed).
 FILLING = "filling"
 ACTING = "acting"  # all have come; the last one runs the action
 BROKEN = "broken"
-CLOSED = "closed"
 OPEN = "open"
 
+NO_ROUND: Final = -1
 
-class Gate(SharedObject):
+
+class Gate(Slot):
     """Where the threads of one round of a barrier wait."""
-
-    def __init__(self, barrier: SharedObject) -> None:
-        super().__init__(CLOSED, None, barrier)
 
     @staticmethod
     def step_words(event: Event, name: str, threads: ThreadNames) -> str:
@@ -39,21 +38,27 @@ class Gate(SharedObject):
             return f"{'open' if event.first == OPEN else 'break'} {name}"
         return f"wait at {name}: {event.before}"
 
+    @staticmethod
+    def is_told(event: Event, is_looked_at: bool) -> bool:
+        return True
+
     def waiting_words(self, kind: int, name: str, threads: ThreadNames) -> str:
         return f"at {name}"
 
 
-class BarrierState:
-    """The value of a barrier; never changed, only replaced."""
+class BarrierState(NamedTuple):
+    """The value of a barrier."""
 
-    def __init__(self, count: int, phase: str, gate: Gate, opened: Gate | None) -> None:
-        self.count = count
-        self.phase = phase
-        self.gate = gate
-        self.opened = opened  # of the round before, until somebody comes for the next one
+    arrived: int  # so many threads have come in this round
+    phase: str
+    round: int  # so many were begun before it: its gate has this number
+    opened: int  # the round before, until somebody comes for the next one; else NO_ROUND
 
     def __repr__(self) -> str:
-        return f"{self.phase}, {self.count} waiting"
+        return f"{self.phase}, {self.arrived} waiting"
+
+
+FRESH: Final = BarrierState(0, FILLING, 0, NO_ROUND)
 
 
 class Barrier(SharedObject):
@@ -68,8 +73,8 @@ class Barrier(SharedObject):
     ) -> None:
         if parties < 1:
             raise ValueError("parties must be > 0")
-        super().__init__(None, name)
-        self.value = self.initial = BarrierState(0, FILLING, Gate(self), None)
+        super().__init__(FRESH, name)
+        self.gates = Slots(self, Gate)
         self.parties = parties
         self.action = action
         self.timeout = timeout
@@ -85,15 +90,15 @@ class Barrier(SharedObject):
         if state.phase == ACTING:
             self.let_through()
         else:
-            self.wait_at(state.gate, timeout)
-        return state.count - 1
+            self.wait_at(state.round, timeout)
+        return state.arrived - 1
 
     def enter(self, state: BarrierState) -> tuple[BarrierState, BarrierState]:
         if state.phase == BROKEN:
             return state, state
-        count = state.count + 1
-        phase = ACTING if count == self.parties else FILLING
-        state = BarrierState(count, phase, state.gate, None)
+        arrived = state.arrived + 1
+        phase = ACTING if arrived == self.parties else FILLING
+        state = BarrierState(arrived, phase, state.round, NO_ROUND)
         return state, state
 
     def let_through(self) -> None:
@@ -106,31 +111,33 @@ class Barrier(SharedObject):
             raise
         self.change_to(FILLING, always)
 
-    def wait_at(self, gate: Gate, timeout: float | None) -> None:
+    def wait_at(self, number: int, timeout: float | None) -> None:
+        """Wait for the end of a round."""
         runtime = RUNNING.check.runtime
+        gate = self.gates.at(number)
         if timeout is not None:
 
             def still_closed(state: BarrierState) -> bool:
-                return state.phase == FILLING and state.gate is gate
+                return state.phase == FILLING and state.round == number
 
             def break_it(state: BarrierState) -> tuple[BarrierState, None]:
-                return BarrierState(0, BROKEN, gate, None), None
+                return BarrierState(0, BROKEN, number, NO_ROUND), None
 
             if self.times_out(gate, still_closed, break_it, timeout):
                 in_time(False, timeout)
                 runtime.perform(NOTIFY, gate, BROKEN, None)
                 raise BrokenBarrierError
-        if runtime.perform(WAIT, gate, is_not_closed, None) == BROKEN:
+        if runtime.perform(WAIT, gate, is_filled, None) == BROKEN:
             raise BrokenBarrierError
 
     def times_out(
-        self, gate: Gate, still_closed: Predicate, break_it: object, timeout: float
+        self, gate: Slot, still_closed: Predicate, break_it: object, timeout: float
     ) -> bool:
         """Whether a thread breaks the barrier, as it has waited for too long."""
         runtime = RUNNING.check.runtime
         if not runtime.timeouts_last or timeout <= 0:
             return runtime.perform(BARRIER_TIME_OUT, self, still_closed, break_it) is not FAILED
-        wait = Operation(WAIT, gate, is_not_closed, None)
+        wait = Operation(WAIT, gate, is_filled, None)
         breaking = Operation(BARRIER_TIME_OUT, self, still_closed, break_it)
         return runtime.perform_in_time(wait, breaking, timeout) is None
 
@@ -144,23 +151,22 @@ class Barrier(SharedObject):
 
     def change_to(self, phase: str, guard: Callable[[BarrierState], bool]) -> None:
         runtime = RUNNING.check.runtime
-        gate = Gate(self)
 
         def change(state: BarrierState) -> tuple[BarrierState, BarrierState]:
-            opened = state.gate if state.phase == ACTING else state.opened
-            return BarrierState(0, phase, gate, opened), state
+            opened = state.round if state.phase == ACTING else state.opened
+            return BarrierState(0, phase, state.round + 1, opened), state
 
         old = cast(BarrierState, runtime.perform(BARRIER_CHANGE, self, guard, change))
-        if old.count:
+        if old.arrived:
             succeeded = old.phase == ACTING and phase == FILLING
-            runtime.perform(NOTIFY, old.gate, OPEN if succeeded else BROKEN, None)
-        if phase == BROKEN and old.opened is not None:  # nor do those get away who have not left
-            runtime.perform(NOTIFY, old.opened, BROKEN, None)
+            runtime.perform(NOTIFY, self.gates.at(old.round), OPEN if succeeded else BROKEN, None)
+        if phase == BROKEN and old.opened != NO_ROUND:  # nor do those get away who have not left
+            runtime.perform(NOTIFY, self.gates.at(old.opened), BROKEN, None)
 
     @property
     def n_waiting(self) -> int:
         state = cast(BarrierState, RUNNING.check.runtime.perform(LOAD, self, None, None))
-        return 0 if state.phase == BROKEN else state.count
+        return 0 if state.phase == BROKEN else state.arrived
 
     @property
     def broken(self) -> bool:
@@ -173,7 +179,3 @@ class Barrier(SharedObject):
 def is_settled(state: BarrierState) -> bool:
     """While the action runs, nothing else happens to a barrier."""
     return state.phase != ACTING
-
-
-def is_not_closed(value: object) -> bool:
-    return value != CLOSED

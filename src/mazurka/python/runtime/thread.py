@@ -5,7 +5,7 @@ from contextvars import Context
 from typing import Any, Final
 
 from mazurka.engine.event import Event
-from mazurka.engine.operation import AWAIT, LOAD, NONE, STORE, VERBS, WAIT, WRITE
+from mazurka.engine.operation import AWAIT, LOAD, NONE, READ, STORE, VERBS, WAIT
 from mazurka.engine.turns import Stepper
 from mazurka.python.memory.shapes import MISSING
 from mazurka.python.operations import NO_VIEW, View
@@ -78,7 +78,7 @@ class Cell:
             return f"{VERBS[kind]} {name}: {show(event.before)}"
         if kind == STORE:
             return f"store {show(event.first)} to {name}"
-        return f"{VERBS[kind]} {name}" + ("" if event.mode == WRITE else ": no change")
+        return f"{VERBS[kind]} {name}" + (": no change" if event.mode == READ else "")
 
     @staticmethod
     def is_told(event: Event, is_looked_at: bool) -> bool:
