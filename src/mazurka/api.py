@@ -112,6 +112,7 @@ def explore(program: Callable[[], object], **options: Unpack[GivenOptions]) -> R
     With `granularity="access"` each access to an ordinary object that threads share is a step. With
     "sync" only synchronisation is, and two such accesses that nothing orders are a data race, which
     is a failure: this is quicker, and as thorough for programs that are to have no data races.
+    Python programs have "access" unless you say otherwise, C programs "sync".
 
     The algorithms "random", "pct" and "pos" run executions that are taken at random, 1,000 of them
     unless a limit says otherwise, for programs that have too many to run them all. `seed` says
@@ -185,7 +186,7 @@ def explore_all(
     begun = perf_counter()
     program = runnable(undecorated(program))
     check_program(program)
-    options = options.checked()
+    options = options.checked().with_granularity(isinstance(program, CProgram))
     if isinstance(program, CProgram):
         refuse_for_c(options)
     learnt = {} if tasks is None else check_tasks(tasks, options)
@@ -239,7 +240,13 @@ def session_of(program: Callable[[], object], options: Options) -> "Session | Na
     if isinstance(program, CProgram):
         from mazurka.native.session import NativeSession  # it takes a while to import
 
-        return NativeSession(program, options.max_events, options.step_limit, options.progress)
+        return NativeSession(
+            program,
+            options.max_events,
+            options.step_limit,
+            options.granularity == "sync",
+            options.progress,
+        )
     names = [part.name for part in fields(Session) if part.name in OPTIONS]
     return Session(program, **{name: getattr(options, name) for name in names})
 
@@ -543,7 +550,7 @@ def replay(
 
     options = replace(
         Options.of_schedule(schedule.options), step_limit=step_limit, setup=setup, reset=reset
-    )
+    ).with_granularity(isinstance(program, CProgram))
     learnt = {word: list(schedule.options.get(word, ())) for word in LEARNT}
     session = session_of(program, options)
     return session.run(lambda program: followed(program, schedule), learnt)

@@ -211,12 +211,11 @@ class Options:
         kind=SECONDS,
         of=(PYTHON,),
     )
-    granularity: str = row(
-        "access",
-        "Where threads can be switched: at each access to what they share, or at synchronisation "
-        "only (sync), with data races as failures.",
+    granularity: str | None = row(
+        None,  # access for Python, sync for C
+        "Where threads can be switched: at each access to what they share (the default for Python), "
+        "or at synchronisation only (sync, the default for C), with data races as failures.",
         kind=one_of(lambda: GRANULARITIES),
-        of=(PYTHON,),
         in_pytest=True,
         saved=True,
     )
@@ -303,6 +302,12 @@ class Options:
     def reads_from(self) -> bool:
         return self.equivalence == "reads-from"
 
+    def with_granularity(self, is_c: bool) -> "Options":
+        """The same, with the granularity that programs have if nothing is said."""
+        if self.granularity is not None:
+            return self
+        return replace(self, granularity="sync" if is_c and not self.reads_from else "access")
+
     def assumptions(self) -> list[str]:
         """What leaves out executions that the defaults explore: verdicts hold without those."""
         names = [name for name in ASSUMPTIONS if getattr(self, name) != OPTIONS[name].default]
@@ -315,7 +320,8 @@ class Options:
         from mazurka.explore.trust.bounds import bounds_of
 
         check_name("algorithm", self.algorithm, algorithms())
-        check_name("granularity", self.granularity, GRANULARITIES)
+        if self.granularity is not None:
+            check_name("granularity", self.granularity, GRANULARITIES)
         check_name("equivalence", self.equivalence, EQUIVALENCES)
         check_name("timeouts", self.timeouts, TIMEOUTS)
         check_name("asyncio_order", self.asyncio_order, ASYNCIO_ORDERS)
@@ -395,7 +401,7 @@ class GivenOptions(TypedDict, total=False):
     time_limit: float | None
     max_events: int
     step_limit: float
-    granularity: str
+    granularity: str | None
     unroll: int | None
     loop_purity: bool
     awaits: bool

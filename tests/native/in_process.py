@@ -24,7 +24,13 @@ def compiled_text(text: str, *flags: str) -> Iterator[Compiled]:
         yield compiled(c_program(source, flags), Path(folder))
 
 
-def explored(made: Compiled, arguments: list[str], algorithm: str, **settings: Any) -> Result:
+def explored(
+    made: Compiled,
+    arguments: list[str],
+    algorithm: str,
+    granularity: str = "access",
+    **settings: Any,
+) -> Result:
     """All executions, by an algorithm."""
 
     def search(program: NativeProgram) -> Result:
@@ -37,5 +43,6 @@ def explored(made: Compiled, arguments: list[str], algorithm: str, **settings: A
         result.outcomes.update(one.outcomes)
         return result
 
-    session = NativeSession(c_program(made.sources[0], args=arguments), 10_000, 30.0, None)
+    program = c_program(made.sources[0], args=arguments)
+    session = NativeSession(program, 10_000, 30.0, granularity == "sync", None)
     return session.searched(made, search, {}, True)[0]

@@ -14,7 +14,8 @@ from mazurka.engine.task import Task
 LOST_UPDATE = """
 #include <assert.h>
 #include <pthread.h>
-int balance = 10;
+#include <stdatomic.h>
+atomic_int balance = 10;
 void *deposit(void *unused) { int found = balance; balance = found + AMOUNT; return unused; }
 int main(int count, char **arguments) {
     pthread_t one, other;
@@ -90,9 +91,9 @@ def test_what_is_not_there_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
     assert found.exit_code == 2
     assert "does not exist" in found.output
     program = file_with(tmp_path, "int main(void) { return 0; }")
-    found = run("check", program, "--granularity", "sync")
+    found = run("check", program, "--timeouts", "last")
     assert found.exit_code == 2
-    assert "granularity is not there for C programs yet" in found.output
+    assert "timeouts is not there for C programs yet" in found.output
     monkeypatch.setenv("CC", "no-such-compiler")
     found = run("check", program)
     assert found.exit_code == 2

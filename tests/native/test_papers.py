@@ -40,7 +40,8 @@ TABLE = {
 
 def counts_in_c(name: str, size: int, **options: Any) -> tuple[str, int, int, int]:
     flags = [f"-DN={size}", "-DLENGTH=50"]
-    result = mazurka.explore(mazurka.c_program(PROGRAMS / f"{name}.c", flags), **options)
+    program = mazurka.c_program(PROGRAMS / f"{name}.c", flags)
+    result = mazurka.explore(program, granularity="access", **options)
     return result.verdict, result.complete, result.blocked, result.redundant
 
 

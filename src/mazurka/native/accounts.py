@@ -30,6 +30,7 @@ from mazurka.engine.operation import (
     is_memory_access,
 )
 from mazurka.engine.result import (
+    DATA_RACE,
     DEADLOCK,
     EXCEPTION,
     LIVELOCK,
@@ -65,6 +66,8 @@ SENTENCES: Final = {
     "not_held": "unlock of a lock that the thread does not hold",
     "held_destroyed": "destruction of a lock that is held, or of a condition that threads wait for",
 }
+# The accesses of a data race: runtime/state.h.
+RACING: Final = ("read", "written", "freed", "read atomically", "changed atomically")
 FORMS: Final = ("fetch_add", "fetch_and", "fetch_or", "fetch_xor", "fetch_nand")
 
 # Of a thread's status.
@@ -269,6 +272,8 @@ def account_of(program: "NativeProgram") -> Failure:
         return nondeterminism(run)
     if stopped == 2:
         return too_long(run)
+    if program.answer.race is not None:
+        return data_race(run)
     failed = library.state[FIRST_FAILED]
     if failed >= 0:
         return thread_failed(run, failed)
@@ -315,6 +320,26 @@ def thread_failed(run: RunInWords, thread: int) -> Failure:
     where = run.where(place)
     failure = new_failure(run, kind, sentence, [f"it was{where}"] if where else [])
     failure.thread = run.thread(thread)
+    return failure
+
+
+def race_in_words(program: "NativeProgram") -> str:
+    """The data race of the latest run, in words that are the same for all races of the same lines."""
+    run = RunInWords(program)
+    address, _, _, one, _, _, other, _ = program.library.race
+    lines = sorted("{}:{}".format(*run.debug.line_at(place - 1)) for place in (one, other))
+    return f"{run.address(address)}, {lines[0]} and {lines[1]}"
+
+
+def data_race(run: RunInWords) -> Failure:
+    address, first, first_kind, first_place, second, second_kind, second_place, _ = run.library.race
+    name = run.address(address)
+    accesses = ((first, first_kind, first_place), (second, second_kind, second_place))
+    words = [f"{RACING[kind]} by {run.thread(thread)}" for thread, kind, _ in accesses]
+    message = f"{name} is {words[0]} and {words[1]}, and nothing orders the two"
+    details = [f"{run.thread(thread)}{run.where(place)}" for thread, _, place in accesses]
+    failure = new_failure(run, DATA_RACE, message, details)
+    failure.thread = run.thread(second)
     return failure
 
 

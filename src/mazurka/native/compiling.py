@@ -13,14 +13,15 @@ import shutil
 import subprocess
 import tempfile
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from mazurka.engine.errors import MazurkaError
 from mazurka.native.c_program import CProgram, is_c_file
-from mazurka.native.debug_information import symbols_of
+from mazurka.native.debug_information import DebugInformation, symbols_of
 
 RUNTIME = Path(__file__).parent / "runtime"
-PLAIN_PARTS = ("run", "fibers", "memory", "heap", "hooks", "crashes", "threads", "spins")
+PLAIN_PARTS = ("run", "fibers", "memory", "heap", "hooks", "crashes", "threads", "spins", "races")
 SEEN_PARTS = ("libc",)  # compiled as programs are
 
 HOOKED = ["-fsanitize=thread"]
@@ -41,6 +42,10 @@ class Compiled:
     objects: list[Path]  # of its sources
     runtime: list[Path]  # the objects of our runtime
     sources: list[Path]
+
+    @cached_property
+    def debug(self) -> DebugInformation:
+        return DebugInformation(self.library)
 
 
 def compiled(program: CProgram, folder: Path) -> Compiled:

@@ -19,7 +19,7 @@ from mazurka.engine.operation import (
 from mazurka.engine.program import BLOCKED, NOBODY, REDUNDANT, Answer, Program, Request
 from mazurka.engine.result import Failure
 from mazurka.engine.schedule import Schedule
-from mazurka.native.accounts import account_of, account_of_change
+from mazurka.native.accounts import account_of, account_of_change, race_in_words
 from mazurka.native.naming import Names
 from mazurka.native.operations import FORM_PLAIN, NativeValues, part_of, view_of
 from mazurka.native.runtime_library import (
@@ -31,11 +31,13 @@ from mazurka.native.runtime_library import (
     FIRST,
     FIRST_FAILED,
     HAS_NEWS,
+    HAS_RACE,
     IS_REFUSED,
     KEEP,
     MAX_EVENTS,
     MOST_SLEEPERS,
     MOST_STEPS,
+    ONLY_SYNC,
     OUTPUT_SIZE,
     PLAN_END,
     POLICY,
@@ -72,7 +74,13 @@ class Anew(Exception):
 class NativeProgram(Program):
     """Runs a C program that is loaded, and says how each run ended."""
 
-    def __init__(self, library: Library, names: Names, max_events: int = 1000) -> None:
+    def __init__(
+        self,
+        library: Library,
+        names: Names,
+        max_events: int = 1000,
+        only_sync: bool = False,
+    ) -> None:
         super().__init__(NativeValues())
         self.library = library
         self.names = names
@@ -91,6 +99,7 @@ class NativeProgram(Program):
         self.watched = 0  # how many locations the runtime was told about
         self.manner = (-1, False, False)  # how it was told to go on
         self.state[WATCHED] = 0
+        self.state[ONLY_SYNC] = only_sync
         library.functions.mz_begin_search()
 
     # One execution
@@ -266,8 +275,12 @@ class NativeProgram(Program):
             answer.failed = True
             return answer
         answer.failed = state[FIRST_FAILED] >= 0
+        if state[HAS_RACE]:
+            answer.race = race_in_words(self)
         if state[UNFINISHED]:
             self.look_at_threads(answer)
+        if answer.race is not None:
+            answer.failed = True
         return answer
 
     def look_at_threads(self, answer: Answer) -> None:
@@ -295,6 +308,7 @@ class NativeProgram(Program):
         answer.sleeping = sleeping
         if sleeping:
             answer.status = REDUNDANT
+            answer.race = None  # another execution has it, too
         elif assumed:
             answer.status = BLOCKED
         elif (waiting or stuck) and not self.state[EXITED]:  # an exit ends those that wait
@@ -330,6 +344,8 @@ class NativeProgram(Program):
     def ending(self) -> str:
         if self.state[STOPPED] != NOT_STOPPED or self.diverged_at >= 0:
             return "broken off"
+        if self.answer.race is not None:
+            return "a data race"
         failed = self.state[FIRST_FAILED]
         if failed >= 0:
             return f"a failure in thread {self.thread_name(failed)}"

@@ -29,7 +29,10 @@ THREADS_KNOWN: Final = 19
 OUTPUT_SIZE: Final = 20
 FIRST_FAILED: Final = 21
 UNFINISHED: Final = 22
-STATE_SIZE: Final = 23
+ONLY_SYNC: Final = 23
+HAS_RACE: Final = 24
+STATE_SIZE: Final = 25
+RACE_SIZE: Final = 8  # of `struct race`
 STEP_SIZE: Final = 15  # of `struct step`, in numbers
 SLEEPER_SIZE: Final = 5
 MOST_THREADS: Final = 256
@@ -64,6 +67,7 @@ class Library:
         self.threads = self.table("mz_threads", MOST_THREADS * self.thread_size)
         watched = self.address("mz_watched")
         self.watched = memoryview((ctypes.c_char * MOST_LOCATIONS).from_address(watched)).cast("B")
+        self.race = self.table("mz_race_found", RACE_SIZE)
         self.base = self.number("mz_base_address")
 
     def address(self, name: str) -> int:
@@ -125,7 +129,7 @@ class Library:
         self.functions.mz_close()
         import _ctypes
 
-        for name in ("state", "steps", "sleep", "enabled", "locations", "threads"):
+        for name in ("state", "steps", "sleep", "enabled", "locations", "threads", "race"):
             setattr(self, name, None)
         self.watched = None  # type: ignore[assignment]
         _ctypes.dlclose(self.functions._handle)

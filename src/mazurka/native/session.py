@@ -20,7 +20,7 @@ from mazurka.engine.result import Result
 from mazurka.engine.task import Outdated
 from mazurka.native.c_program import CProgram
 from mazurka.native.compiling import Compiled, compiled
-from mazurka.native.debug_information import DebugInformation, fixed_thread_locals, symbols_of
+from mazurka.native.debug_information import fixed_thread_locals, symbols_of
 from mazurka.native.known_functions import HARMLESS
 from mazurka.native.naming import Names
 from mazurka.native.program import Anew, NativeProgram
@@ -36,7 +36,7 @@ HIDES_ACCESSES = re.compile(r"\b(__asm__|__asm|asm)\b\s*(volatile|__volatile__)?
 def loaded(made: Compiled, program: CProgram) -> Iterator[tuple[Library, Names]]:
     library = Library(made.library, program.args)
     try:
-        yield library, Names(library, DebugInformation(made.library))
+        yield library, Names(library, made.debug)
     finally:
         library.close()
 
@@ -93,6 +93,7 @@ class NativeSession:
     program: CProgram
     max_events: int
     step_limit: float
+    only_sync: bool  # plain accesses are no steps
     progress: Callable[[Result], None] | None
     warnings: list[str] = field(default_factory=list)  # what was not seen
     threads: list[int] = field(default_factory=list)  # how many each search has met
@@ -131,7 +132,7 @@ class NativeSession:
         with loaded(made, self.program) as (library, names):
             library.set_limit(self.step_limit)
             for _ in range(MOST_SEARCHES):
-                program = NativeProgram(library, names, self.max_events)
+                program = NativeProgram(library, names, self.max_events, self.only_sync)
                 program.learn(learnt)
                 try:
                     found = search(program)

@@ -85,7 +85,9 @@ void mz_reset_thread(struct thread *thread) {
     thread->children = thread->waits = 0;
     thread->notified = 0;
     thread->caller = 0;
-    thread->pending_store = -1;
+    thread->stores = 0;
+    thread->ordering = 0;
+    thread->is_polling = thread->writes_range = false;
     thread->standing.kind = MODE_NONE;
     thread->starter = NULL;
     thread->result = NULL;

@@ -38,63 +38,86 @@ void __tsan_vptr_update(void **at, void *value) {
 void __tsan_init(void) {}
 void __tsan_func_entry(void *caller) { (void)caller; }
 void __tsan_func_exit(void) {}
-void __tsan_atomic_thread_fence(int order) { (void)order; }  /* all is sequentially consistent */
+
+/* C11's memory orders, as the compiler numbers them. All is sequentially consistent here, but which
+   accesses are data races goes by them. */
+static int ordering_of(int order) {
+    switch (order & 7) {  /* there may be more bits, for hardware */
+        case 0: return IS_GIVEN | IS_ATOMIC;
+        case 1: case 2: return IS_GIVEN | IS_ATOMIC | ACQUIRES;
+        case 3: return IS_GIVEN | IS_ATOMIC | RELEASES;
+        default: return IS_GIVEN | IS_ATOMIC | ACQUIRES | RELEASES;
+    }
+}
+
+void __tsan_atomic_thread_fence(int order) {
+    if (mz.only_sync && mz.current) mz_order_fence(mz.current, ordering_of(order));
+}
 void __tsan_atomic_signal_fence(int order) { (void)order; }
 
-/* Before main, or with a step. */
-static uint64_t atomic(int kind, volatile void *at, int size, uint64_t first, uint64_t second,
-                       int form, uintptr_t place) {
-    if (mz.current) return mz_step(kind, (uintptr_t)at, size, first, second, form, place);
+static void refuse_early(void) {
     mz_refuse("an atomic variable is accessed before main: this cannot be checked yet");
-    return 0;
+}
+
+static uint64_t atomic(int kind, volatile void *at, int size, uint64_t first, int form, int order,
+                       uintptr_t place) {
+    if (!mz.current) {
+        refuse_early();
+        return 0;
+    }
+    mz.current->ordering = ordering_of(order);
+    return mz_step(kind, (uintptr_t)at, size, first, 0, form, place);
+}
+
+static uint64_t compare_exchange(volatile void *at, int size, uint64_t expected, uint64_t value,
+                                 int order, int failing, uintptr_t place) {
+    if (!mz.current) {
+        refuse_early();
+        return 0;
+    }
+    mz.current->ordering = ordering_of(order);
+    mz.current->failing_ordering = ordering_of(failing);
+    return mz_step(COMPARE_EXCHANGE, (uintptr_t)at, size, expected, value, 0, place);
 }
 
 #define ATOMIC(bits, type)                                                                       \
     type __tsan_atomic##bits##_load(const volatile type *at, int order) {                        \
-        (void)order;                                                                             \
-        return (type)atomic(LOAD, (volatile void *)at, sizeof *at, 0, 0, 0, PLACE);              \
+        return (type)atomic(LOAD, (volatile void *)at, sizeof *at, 0, 0, order, PLACE);          \
     }                                                                                            \
     void __tsan_atomic##bits##_store(volatile type *at, type value, int order) {                 \
-        (void)order;                                                                             \
-        atomic(STORE, at, sizeof *at, value, 0, 0, PLACE);                                       \
+        atomic(STORE, at, sizeof *at, value, 0, order, PLACE);                                   \
     }                                                                                            \
     type __tsan_atomic##bits##_exchange(volatile type *at, type value, int order) {              \
-        (void)order;                                                                             \
-        return (type)atomic(EXCHANGE, at, sizeof *at, value, 0, 0, PLACE);                       \
+        return (type)atomic(EXCHANGE, at, sizeof *at, value, 0, order, PLACE);                   \
     }                                                                                            \
     type __tsan_atomic##bits##_fetch_add(volatile type *at, type value, int order) {             \
-        (void)order;                                                                             \
-        return (type)atomic(FETCH_ADD, at, sizeof *at, value, 0, FORM_ADD, PLACE);               \
+        return (type)atomic(FETCH_ADD, at, sizeof *at, value, FORM_ADD, order, PLACE);           \
     }                                                                                            \
     type __tsan_atomic##bits##_fetch_sub(volatile type *at, type value, int order) {             \
-        (void)order;                                                                             \
-        return (type)atomic(FETCH_ADD, at, sizeof *at, (type)-value, 0, FORM_ADD, PLACE);        \
+        return (type)atomic(FETCH_ADD, at, sizeof *at, (type)-value, FORM_ADD, order, PLACE);    \
     }                                                                                            \
     type __tsan_atomic##bits##_fetch_and(volatile type *at, type value, int order) {             \
-        (void)order;                                                                             \
-        return (type)atomic(FETCH_ADD, at, sizeof *at, value, 0, FORM_AND, PLACE);               \
+        return (type)atomic(FETCH_ADD, at, sizeof *at, value, FORM_AND, order, PLACE);           \
     }                                                                                            \
     type __tsan_atomic##bits##_fetch_or(volatile type *at, type value, int order) {              \
-        (void)order;                                                                             \
-        return (type)atomic(FETCH_ADD, at, sizeof *at, value, 0, FORM_OR, PLACE);                \
+        return (type)atomic(FETCH_ADD, at, sizeof *at, value, FORM_OR, order, PLACE);            \
     }                                                                                            \
     type __tsan_atomic##bits##_fetch_xor(volatile type *at, type value, int order) {             \
-        (void)order;                                                                             \
-        return (type)atomic(FETCH_ADD, at, sizeof *at, value, 0, FORM_XOR, PLACE);               \
+        return (type)atomic(FETCH_ADD, at, sizeof *at, value, FORM_XOR, order, PLACE);           \
     }                                                                                            \
     type __tsan_atomic##bits##_fetch_nand(volatile type *at, type value, int order) {            \
-        (void)order;                                                                             \
-        return (type)atomic(FETCH_ADD, at, sizeof *at, value, 0, FORM_NAND, PLACE);              \
+        return (type)atomic(FETCH_ADD, at, sizeof *at, value, FORM_NAND, order, PLACE);          \
     }                                                                                            \
     type __tsan_atomic##bits##_compare_exchange_val(volatile type *at, type expected,            \
                                                     type value, int order, int failing) {        \
-        (void)order, (void)failing;                                                              \
-        return (type)atomic(COMPARE_EXCHANGE, at, sizeof *at, expected, value, 0, PLACE);        \
+        return (type)compare_exchange(at, sizeof *at, expected, value, order, failing, PLACE);   \
     }                                                                                            \
-    static int exchanged##bits(volatile type *at, type *expected, type value, uintptr_t place) { \
+    static int exchanged##bits(volatile type *at, type *expected, type value,                    \
+                               int order, int failing, uintptr_t place) {                        \
         mz_plain((uintptr_t)expected, sizeof *at, false, place);                                 \
         type wanted = *expected;                                                                 \
-        type found = (type)atomic(COMPARE_EXCHANGE, at, sizeof *at, wanted, value, 0, place);    \
+        type found =                                                                             \
+            (type)compare_exchange(at, sizeof *at, wanted, value, order, failing, place);        \
         if (found == wanted) return 1;                                                           \
         mz_plain((uintptr_t)expected, sizeof *at, true, place);                                  \
         *expected = found;                                                                       \
@@ -102,13 +125,11 @@ static uint64_t atomic(int kind, volatile void *at, int size, uint64_t first, ui
     }                                                                                            \
     int __tsan_atomic##bits##_compare_exchange_strong(volatile type *at, type *expected,         \
                                                       type value, int order, int failing) {      \
-        (void)order, (void)failing;                                                              \
-        return exchanged##bits(at, expected, value, PLACE);                                      \
+        return exchanged##bits(at, expected, value, order, failing, PLACE);                      \
     }                                                                                            \
     int __tsan_atomic##bits##_compare_exchange_weak(volatile type *at, type *expected,           \
                                                     type value, int order, int failing) {        \
-        (void)order, (void)failing;                                                              \
-        return exchanged##bits(at, expected, value, PLACE);                                      \
+        return exchanged##bits(at, expected, value, order, failing, PLACE);                      \
     }
 ATOMIC(8, uint8_t)
 ATOMIC(16, uint16_t)

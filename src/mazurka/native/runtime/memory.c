@@ -77,7 +77,14 @@ static int64_t new_location(uintptr_t address, size_t size, bool is_sync) {
     mz.locations[number] = (struct location){address, (int64_t)size, is_sync};
     for (size_t place = 0; place < size; place++)
         *notes_of(address + place) = FIRST_LOCATION + (uint32_t)number;
+    if (mz_watch_location(address, size)) mz.has_news = 1;  /* that was no step */
     return number;
+}
+
+/* The location that a byte belongs to, or NOWHERE. */
+int64_t mz_location_at(uintptr_t address) {
+    uint32_t note = *notes_of(address);
+    return note >= FIRST_LOCATION ? (int64_t)(note - FIRST_LOCATION) : NOWHERE;
 }
 
 /* The first location that has some of these bytes, or NOWHERE. */
@@ -130,34 +137,33 @@ static uint32_t noted(uint32_t note, uint32_t own, bool is_write) {
     return is_write ? note : READ_BY_MANY;
 }
 
-/* A thread reads what seems to be its own. If it does so again and again, and nothing else, it may
-   wait for another thread to write there: then this must be a step. */
-static void note_own_read(struct thread *thread, uintptr_t address, size_t size) {
+/* A thread reads what is no step. Whether it does so again and again, and nothing else: then it may
+   wait for another thread to write there. */
+__attribute__((noinline)) static bool polls(struct thread *thread, uintptr_t address) {
     uint64_t now = thread->changes + (uint64_t)mz.position;
     if (thread->polled.since != now) {
         thread->polled.since = now;
         thread->polled.reads = thread->polled.count = 0;
         thread->polled.address = address;
     }
-    if (address == thread->polled.address) {
-        if (++thread->polled.count == MOST_POLLS) {
-            learn(address, size);
-            mz_give_up();
-        }
-        return;
-    }
+    if (address == thread->polled.address) return ++thread->polled.count >= MOST_POLLS;
     thread->polled.reads++;
     if ((thread->polled.reads & (thread->polled.reads - 1)) == 0) {  /* another one, now and then */
         thread->polled.address = address;
         thread->polled.count = 0;
     }
+    return false;
 }
 
 static void note_own(struct thread *thread, uintptr_t address, size_t size, bool is_write,
                      uintptr_t place) {
     mz_check_freed(address, place);
-    if (!is_write) note_own_read(thread, address, size);
-    else if (!mz_is_on_stack(thread, address)) thread->changes++;
+    if (is_write) {
+        if (!mz_is_on_stack(thread, address)) thread->changes++;
+    } else if (polls(thread, address)) {  /* then this must be a step */
+        learn(address, size);
+        mz_give_up();
+    }
 }
 
 static void access(struct thread *thread, uintptr_t address, size_t size, bool is_write,
@@ -178,10 +184,48 @@ static void access(struct thread *thread, uintptr_t address, size_t size, bool i
                    place);
 }
 
+/* Where plain accesses are no steps, those to the locations of atomic operations and of locks still
+   are, as searches must know the values of these. The values are known once all is written. */
+static void announce_writes(struct thread *thread, uintptr_t address, size_t size, uintptr_t place) {
+    thread->writes_range = false;
+    for (size_t index = 0; index < size;) {
+        int64_t location = mz_location_at(address + index);
+        if (location < 0) {
+            index++;
+            continue;
+        }
+        const struct location *one = &mz.locations[location];
+        size_t left = one->address + (size_t)one->size - (address + index);
+        if (left > size - index) left = size - index;
+        mz_step_at(STORE, location, address + index, (int)left * 8, 0, 0, FORM_PLAIN, place);
+        thread->writes_range = true;
+        index += left;
+    }
+    thread->writes_range = false;
+}
+
+/* A plain access that is no step is looked at for data races. */
+static void watch(struct thread *thread, uintptr_t address, size_t size, bool is_write,
+                  uintptr_t place) {
+    bool waits = !is_write && polls(thread, address);
+    if (is_write && !mz_is_on_stack(thread, address)) thread->changes++;
+    if (!mz_was_watched(thread, address, size, is_write)) {
+        mz_check_bounds(address, size, place);
+        bool has_location = mz_watch(thread, address, size, is_write ? WRITES : READS, place);
+        if (has_location && is_write) announce_writes(thread, address, size, place);
+        mz_check_freed(address, place);
+    }
+    if (waits) mz_poll(thread, address);
+}
+
 /* A plain access is announced. */
 void mz_plain(uintptr_t address, size_t size, bool is_write, uintptr_t place) {
     struct thread *thread = mz.current;
     if (!thread) return;
+    if (mz.only_sync) {
+        watch(thread, address, size, is_write, place);
+        return;
+    }
     mz_check_bounds(address, size, place);
     if (size <= 8 && address % PAGE <= PAGE - 8) {
         const uint32_t *notes = notes_of(address);
@@ -199,6 +243,10 @@ void mz_plain(uintptr_t address, size_t size, bool is_write, uintptr_t place) {
 /* A block is freed: this writes to all of it that others may access. */
 void mz_free_range(uintptr_t address, size_t size, uintptr_t place) {
     struct thread *thread = mz.current;
+    if (mz.only_sync) {
+        mz_watch(thread, address, size, FREES, place);
+        return;
+    }
     thread->is_freeing = true;
     for (size_t index = 0; index < size;) {
         uint32_t note = *notes_of(address + index);

@@ -252,12 +252,20 @@ static void note_enabled(struct step *step) {
 }
 
 void mz_settle_store(struct thread *thread) {
-    if (thread->pending_store >= 0) {
-        struct step *stored = &mz.steps[thread->pending_store];
+    if (thread->writes_range) return;
+    while (thread->stores) {
+        struct step *stored = &mz.steps[thread->stored[--thread->stores]];
         stored->after = (int64_t)mz_value(stored->location);
-        thread->pending_store = -1;
         if (stored->after != stored->before) thread->changes++;
     }
+}
+
+static void note_store(struct thread *thread, int64_t position) {
+    if (thread->stores == MOST_STORED) {
+        mz_refuse("more than %d locks or atomic variables are written at once", MOST_STORED);
+        mz_give_up();
+    }
+    thread->stored[thread->stores++] = position;
 }
 
 /* A thread has come to its next operation; comes back when that is to be performed. */
@@ -282,7 +290,7 @@ static uint64_t perform(struct thread *thread) {
     step->after = step->before;
     if (step->location >= 0 && step->mode != MODE_READ) {
         if (step->form == FORM_PLAIN) {
-            thread->pending_store = position;
+            note_store(thread, position);
         } else {
             uint64_t left = changed(step, part);
             mz_put(thread->address, step->width / 8, left);
@@ -303,6 +311,11 @@ static uint64_t perform(struct thread *thread) {
 
 /* All of a step, on the thread's second stack. */
 uint64_t mz_make_step(struct thread *thread) {
+    if (thread->is_polling) {
+        thread->is_polling = false;
+        mz_note_poll(thread);
+        return 0;
+    }
     mz_settle_store(thread);
     if (thread->standing.location >= 0) mz_note_read(thread);
     stand(thread);
@@ -326,9 +339,20 @@ uint64_t mz_step_at(int kind, int64_t location, uintptr_t address, int width, ui
     step->alternatives = 1;
     step->place = (int64_t)((thread->caller ? thread->caller : place) - mz_base());
     thread->address = address;
+    int order = thread->ordering, failing_order = thread->failing_ordering;
+    thread->ordering = 0;
     uint64_t found = mz_on_own_stack(thread);
+    if (mz.only_sync && form != FORM_PLAIN) mz_order_step(thread, order, failing_order, place);
     if (!thread->is_freeing) mz_check_freed(address, place);
     return found;
+}
+
+/* A thread reads the same place again and again, which is no step: it may wait there for ever. */
+void mz_poll(struct thread *thread, uintptr_t address) {
+    thread->standing.kind = MODE_NONE;
+    thread->standing.location = (int64_t)address;
+    thread->is_polling = true;
+    mz_on_own_stack(thread);
 }
 
 /* The running thread is about to look at an object: a wild pointer must fail now, and here. */
@@ -451,6 +475,7 @@ EXPORTED const char *mz_open(int count, char **arguments) {
     if (!mz.is_refused) mz_map_memory();
     if (!mz.is_refused) mz_map_heap();
     if (!mz.is_refused) mz_map_visits();
+    if (!mz.is_refused) mz_map_races();
     if (!mz.is_refused) mz_find_globals();
     if (mz.is_refused) return mz.refusal;
     mz_install_handlers();
@@ -479,6 +504,7 @@ static void begin(void) {
     mz.live[0] = first;
     mz.live_known = 1;
     mz_reset_thread(first);
+    mz_begin_races(first);
     first->function = run_main;
     mz_start_fiber(first);
 }

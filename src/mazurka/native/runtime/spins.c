@@ -27,12 +27,11 @@ static bool are_equal(const char *one, const char *other, size_t size) {
     return true;
 }
 
-/* A thread comes to an operation that may only look. Its state is compared with that of an earlier
-   visit; which one this is goes by powers of two, so that rounds of any length are found. */
-void mz_note_read(struct thread *thread) {
+/* The state of a thread is compared with that of an earlier visit; which one this is goes by powers
+   of two, so that rounds of any length are found. */
+static void compare_state(struct thread *thread) {
     struct visit *visit = &thread->visit;
     const struct step *step = &thread->standing;
-    if (!may_only_look(step->kind)) return;
     const char *state = thread->programs_stack_pointer;
     size_t size = (size_t)((char *)thread->stack_top - state);
     if (visit->changes != thread->changes || !visit->size) thread->reads = 0;
@@ -50,6 +49,14 @@ void mz_note_read(struct thread *thread) {
     visit->size = size;
     mz_copy(visit->copy, state, size);
 }
+
+/* A thread comes to an operation that may only look. */
+void mz_note_read(struct thread *thread) {
+    if (may_only_look(thread->standing.kind)) compare_state(thread);
+}
+
+/* A thread reads once more what is no step. */
+void mz_note_poll(struct thread *thread) { compare_state(thread); }
 
 /* Whether all that a thread has looked at in its round is still as it found it. */
 bool mz_spins_for_ever(struct thread *thread) {

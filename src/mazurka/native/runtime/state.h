@@ -15,7 +15,8 @@
 #define EXPORTED __attribute__((visibility("default")))
 #define PLACE ((uintptr_t)__builtin_return_address(0))
 
-enum { MOST_THREADS = 256, MOST_KEYS = 64, MOST_LOCATIONS = 1 << 22, MOST_STEPS = 1 << 22 };
+enum { MOST_THREADS = 256, MOST_KEYS = 64, MOST_LOCATIONS = 1 << 22, MOST_STEPS = 1 << 22,
+       MOST_STORED = 64 };
 
 /* Kinds of operations, modes and policies: mazurka/engine/operation.py and program.py. */
 enum { MODE_NONE, MODE_READ, MODE_WRITE, MODE_ADD, MODE_DISABLED };
@@ -48,7 +49,8 @@ struct thread {
     int64_t exit_code, spins;  /* spins: the step from which on it goes round in a loop, and 1 */
     struct step standing;
     uintptr_t address;  /* of the location that it stands before */
-    int64_t children, waits, pending_store;
+    int64_t children, waits;
+    int64_t stored[MOST_STORED], stores;  /* steps of which the value is not known yet */
     uint64_t notified;  /* the latest of its waits that was ended */
     uintptr_t caller;  /* of a function of libc.c that it is in, or 0 */
     void *stack_pointer, *stack, *stack_top;
@@ -66,6 +68,21 @@ struct thread {
     char *locals;  /* its __thread variables */
     void *keys[MOST_KEYS];
     char *heap, *heap_end;  /* the next block, and the end */
+    /* For data races: see races.c. */
+    uint64_t stamp, known[MOST_THREADS], has_read[MOST_THREADS], had_known[MOST_THREADS];
+    int fences;
+    int ordering, failing_ordering;  /* of the operation that it stands before */
+    bool is_polling, writes_range;
+};
+
+/* What an operation orders: C11's memory orders; and of fences, what there was. */
+enum { ACQUIRES = 1, RELEASES = 2, IS_ATOMIC = 4, IS_GIVEN = 8 };
+enum { NO_FENCES = 0, HAS_READ = 1, HAS_RELEASED = 2 };
+
+/* Two accesses that nothing orders. */
+enum { READS, WRITES, FREES, READS_ATOMICALLY, CHANGES_ATOMICALLY };
+struct race {
+    int64_t address, first, first_kind, first_place, second, second_kind, second_place, position;
 };
 
 struct location {
@@ -96,6 +113,7 @@ struct runtime {
     /* Of the run: read by Python. */
     int64_t position, stopped, recent, has_news, is_refused, exited, exit_code, asked_thread;
     int64_t locations_known, threads_known, output_size, first_failed, unfinished;
+    int64_t only_sync, has_race;  /* only_sync, of the request: plain accesses are no steps */
     /* Not for Python. */
     int64_t learnt_known, enabled_known, ticks;
     struct thread *current;
@@ -134,6 +152,7 @@ uint64_t mz_step(int kind, uintptr_t address, int size, uint64_t first, uint64_t
 uint64_t mz_step_at(int kind, int64_t location, uintptr_t address, int width, uint64_t first,
                     uint64_t second, int form, uintptr_t place);
 uint64_t mz_make_step(struct thread *thread);
+void mz_poll(struct thread *thread, uintptr_t address);
 void mz_touch(uintptr_t address, size_t size, uintptr_t place);
 void mz_settle_store(struct thread *thread);
 bool mz_is_enabled(struct thread *thread);
@@ -165,6 +184,19 @@ void mz_map_memory(void);
 void mz_new_locals(struct thread *thread);
 uintptr_t mz_base(void);
 
+int64_t mz_location_at(uintptr_t address);
+
+/* races.c */
+void mz_map_races(void);
+void mz_begin_races(struct thread *first);
+bool mz_watch(struct thread *thread, uintptr_t address, size_t size, int kind, uintptr_t place);
+bool mz_was_watched(const struct thread *thread, uintptr_t address, size_t size, bool is_write);
+bool mz_watch_location(uintptr_t address, size_t size);
+void mz_order_spawn(struct thread *parent, struct thread *child);
+void mz_order_join(struct thread *thread, const struct thread *ended);
+void mz_order_fence(struct thread *thread, int order);
+void mz_order_step(struct thread *thread, int order, int failing_order, uintptr_t place);
+
 /* heap.c */
 void mz_map_heap(void);
 void mz_reset_heap(struct thread *thread);
@@ -174,6 +206,7 @@ bool mz_in_heap(uintptr_t address);
 
 /* spins.c */
 void mz_note_read(struct thread *thread);
+void mz_note_poll(struct thread *thread);
 bool mz_spins_for_ever(struct thread *thread);
 void mz_map_visits(void);
 

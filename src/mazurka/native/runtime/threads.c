@@ -15,6 +15,13 @@ static uint64_t step(int kind, volatile void *at, int size, uint64_t first, uint
     return mz_step(kind, (uintptr_t)at, size, first, 0, 0, place);
 }
 
+/* An operation of which the kind does not say what it orders: see races.c. */
+static uint64_t ordered(int order, int kind, volatile void *at, int size, uint64_t first,
+                        uintptr_t place) {
+    mz.current->ordering = IS_GIVEN | order;
+    return step(kind, at, size, first, place);
+}
+
 /* Threads */
 
 static struct thread *spawn(void *(*function)(void *), void *argument, uintptr_t place) {
@@ -27,6 +34,7 @@ static struct thread *spawn(void *(*function)(void *), void *argument, uintptr_t
     child->function = function;
     child->argument = argument;
     mz.live[mz.live_known++] = child;
+    mz_order_spawn(parent, child);
     mz_start_fiber(child);
     return child;
 }
@@ -45,6 +53,7 @@ static void *join(pthread_t handle, uintptr_t place) {
     if (other->is_joined) mz_fail(BAD_JOIN, place, "the thread was joined before");
     other->is_joined = true;
     mz_step_nowhere(JOIN, other->number, 1, place);
+    mz_order_join(thread, other);
     return other->result;
 }
 
@@ -290,8 +299,10 @@ int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *un
 int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
     mz_touch((uintptr_t)lock, 8, PLACE);
     uint64_t value = *(volatile uint64_t *)lock;  /* whether we write does not change meanwhile */
-    if (value >> 32 == (uint64_t)mz.current->number + 1) step(EXCHANGE, lock, 8, 0, PLACE);
-    else if (!(step(FETCH_ADD, lock, 8, -1ull, PLACE) & 0xffffffff)) mz_fail(NOT_HELD, PLACE, "");
+    if (value >> 32 == (uint64_t)mz.current->number + 1)
+        ordered(RELEASES, EXCHANGE, lock, 8, 0, PLACE);
+    else if (!(ordered(RELEASES, FETCH_ADD, lock, 8, -1ull, PLACE) & 0xffffffff))
+        mz_fail(NOT_HELD, PLACE, "");
     return 0;
 }
 
@@ -344,24 +355,25 @@ int pthread_barrier_wait(pthread_barrier_t *barrier) {
     struct barrier *own = (struct barrier *)barrier;
     mz_touch((uintptr_t)own, sizeof *own, PLACE);
     if (!own->parties) mz_fail(NO_VALUE, PLACE, "a barrier is used that was not initialised");
-    uint64_t arrivals = step(FETCH_ADD, &own->arrivals, 8, 1, PLACE);
+    uint64_t arrivals = ordered(ACQUIRES | RELEASES, FETCH_ADD, &own->arrivals, 8, 1, PLACE);
     uint64_t round = arrivals / own->parties + 1;
     if ((arrivals + 1) % own->parties) {
-        step(WAIT, &own->rounds, 8, round, PLACE);
+        ordered(ACQUIRES, WAIT, &own->rounds, 8, round, PLACE);
         return 0;
     }
-    step(NOTIFY, &own->rounds, 8, round, PLACE);
+    ordered(RELEASES, NOTIFY, &own->rounds, 8, round, PLACE);
     return PTHREAD_BARRIER_SERIAL_THREAD;
 }
 
 /* Once: 0 before, 1 while the function runs, 2 after it */
 
 static void once(int *flag, void (*function)(void), uintptr_t place) {
+    mz.current->ordering = mz.current->failing_ordering = IS_GIVEN | ACQUIRES;
     uint64_t found = mz_step(COMPARE_EXCHANGE, (uintptr_t)flag, 4, 0, 1, 0, place);
-    if (found == 1) step(WAIT, flag, 4, 2, place);
+    if (found == 1) ordered(ACQUIRES, WAIT, flag, 4, 2, place);
     if (found) return;
     function();
-    step(NOTIFY, flag, 4, 2, place);
+    ordered(RELEASES, NOTIFY, flag, 4, 2, place);
 }
 
 int pthread_once(pthread_once_t *flag, void (*function)(void)) {
