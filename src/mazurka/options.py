@@ -213,8 +213,9 @@ class Options:
     )
     granularity: str | None = row(
         None,  # access for Python, sync for C
-        "Where threads can be switched: at each access to what they share (the default for Python), "
-        "or at synchronisation only (sync, the default for C), with data races as failures.",
+        "Where threads can be switched: at each access to what they share (the default for "
+        "Python), or at synchronisation only (sync, the default for C), with data "
+        "races as failures.",
         kind=one_of(lambda: GRANULARITIES),
         in_pytest=True,
         saved=True,

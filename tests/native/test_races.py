@@ -1,14 +1,11 @@
-"""Data races in C with `granularity="sync"`, against what the standard says of all interleavings."""
+"""Data races in C with `granularity="sync"`, against what the standard says."""
 
 import os
 from collections.abc import Iterator
 from random import Random
 from typing import NamedTuple
 
-import pytest
-
 from mazurka.engine.result import DATA_RACE
-from mazurka.native.compiling import Compiled
 from tests.native.in_process import compiled_text, explored
 
 ORDERS = ("relaxed", "acquire", "release", "acq_rel", "seq_cst")
@@ -99,7 +96,9 @@ def source_of(programs: list[Threads]) -> str:
     for number, threads in enumerate(programs):
         for place, thread in enumerate(threads):
             body = " ".join(IN_C[kind].format(at, order) for kind, at, order in thread)
-            functions.append(f"void *f{number}_{place}(void *n) {{ volatile int u; {body} return n; }}")
+            functions.append(
+                f"void *f{number}_{place}(void *n) {{ volatile int u; {body} return n; }}"
+            )
         names = ", ".join(f"f{number}_{place}" for place in range(len(threads)))
         table.append(f"{{{names}}}")
     functions.append(f"function programs[][4] = {{{', '.join(table)}}};")

@@ -324,7 +324,7 @@ def thread_failed(run: RunInWords, thread: int) -> Failure:
 
 
 def race_in_words(program: "NativeProgram") -> str:
-    """The data race of the latest run, in words that are the same for all races of the same lines."""
+    """The data race of the latest run, in words the same for all races of the same lines."""
     run = RunInWords(program)
     address, _, _, one, _, _, other, _ = program.library.race
     lines = sorted("{}:{}".format(*run.debug.line_at(place - 1)) for place in (one, other))

@@ -80,3 +80,16 @@ def test_finalizers_that_use_locks_and_queues_are_told() -> None:
     assert result.warnings == [
         f"what {name} does is not seen: it comes after the execution is over"
     ]
+
+
+def test_a_check_keeps_nothing_of_the_one_before() -> None:
+    """A list of all young objects, built in place, has itself in it: so it lived on, with all that
+    earlier checks had left, and finalizers were called in the midst of later ones."""
+    gc.collect()
+    for _ in range(3):  # the first one looks through all objects, the others through young ones
+        explore(lambda: None)
+    assert not [
+        len(things)
+        for things in gc.get_objects()
+        if type(things) is list and any(each is things for each in things)
+    ]

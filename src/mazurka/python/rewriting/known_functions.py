@@ -51,7 +51,8 @@ class KnownFunctions:
     def look(self) -> None:
         """Note all functions that there are now."""
         if self.collections == collections_so_far() and not gc.get_freeze_count():
-            things = [*gc.get_objects(generation=0), *gc.get_objects(generation=1)]
+            # Not `[*young, *older]`: that list is young itself, and would find itself.
+            things = gc.get_objects(generation=0) + gc.get_objects(generation=1)
         else:
             gc.unfreeze()
             things = gc.get_objects()
