@@ -17,11 +17,15 @@ MAY_IMPORT = {
     "python": ENGINE | {"python"},  # a front end
     "native": ENGINE | {"native"},  # another one
     "report": ENGINE | {"report"},
+    "scale": ENGINE | {"scale"},
     "options": ENGINE | {"explore", "options"},
     "pyproject": ENGINE | {"options", "pyproject"},
-    "api": ENGINE | {"explore", "python", "native", "report", "options", "api"},
+    "in_jobs": ENGINE | {"explore", "options", "scale"},
+    "api": ENGINE
+    | {"in_jobs"}
+    | {"explore", "python", "native", "report", "scale", "options", "api"},
 }
-DOORS = {"cli", "pytest_plugin", "__main__", "__init__"}
+DOORS = {"cli", "pytest_plugin", "worker", "__main__", "__init__"}
 
 
 def part_of(module: str) -> str:

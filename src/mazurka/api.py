@@ -13,14 +13,16 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, ParamSpec, Unpack, overload
 
 from mazurka.engine.errors import ConditionMet, MazurkaError
+from mazurka.engine.event import Event
 from mazurka.engine.memory_use import peak_memory_mb
 from mazurka.engine.program import Program
 from mazurka.engine.result import NONDETERMINISM, Failure, Result
 from mazurka.engine.schedule import Schedule
-from mazurka.engine.search import Search, explore_in_parts
+from mazurka.engine.search import Explorer, Search, explore_in_parts
 from mazurka.engine.task import CannotSplit, Task
 from mazurka.explore.algorithms import ALGORITHMS
 from mazurka.explore.trust.bounds import Found, bounds_of, search_with_bounds
+from mazurka.in_jobs import explored_by_workers
 from mazurka.native.c_program import CProgram
 from mazurka.options import (
     DEFAULT_STEP_LIMIT,
@@ -31,6 +33,7 @@ from mazurka.options import (
     check_limits,
     check_name,
     conflicts_wanted,
+    jobs_wanted,
     refuse_unknown,
 )
 from mazurka.python.check import RUNNING
@@ -39,6 +42,7 @@ from mazurka.python.session import Session
 from mazurka.python.source import COMPILED as COMPILED
 from mazurka.python.source import users_traceback
 from mazurka.report.text import result_text
+from mazurka.scale.programs import named
 
 P = ParamSpec("P")
 
@@ -102,6 +106,7 @@ def explore(program: Callable[[], object], **options: Unpack[GivenOptions]) -> R
     (seconds) end the search early: the verdict is then "incomplete". `stop_on_failure=False` goes
     on and collects every failing execution. `independent_adds=False` explores the orders of
     `Atomic.add`s too.
+    `jobs=4` searches in four processes, `jobs="auto"` in as many as there are cores.
     `max_events` is the number of steps after which an execution counts as endless, `step_limit` the
     seconds that a thread may take from one step to the next. What threads do to ordinary objects is
     seen in all Python code that runs, but for the packages named in `opaque`, which you know to be
@@ -184,11 +189,25 @@ def explore_all(
 ) -> tuple[Result, list[Task]]:
     """The one way in: explore a whole program, or tasks."""
     begun = perf_counter()
-    program = runnable(undecorated(program))
+    function = undecorated(program)
+    program = runnable(function)
     check_program(program)
     options = options.checked().with_granularity(isinstance(program, CProgram))
     if isinstance(program, CProgram):
         refuse_for_c(options)
+    if tasks is None and jobs_wanted(options.jobs) > 1:
+        return explored_in_jobs(function, program, options, begun), []
+    return explore_here(program, tasks, options, begun)
+
+
+def explore_here(
+    program: Callable[[], object],
+    tasks: Sequence[Task] | None,
+    options: Options,
+    begun: float,
+    pause_after: float = -1.0,
+) -> tuple[Result, list[Task]]:
+    """Explore in this process (or, if it is a C program, in one for that)."""
     learnt = {} if tasks is None else check_tasks(tasks, options)
     session = session_of(program, options)
     is_whole = tasks is None or all(task.is_whole for task in tasks)
@@ -196,24 +215,48 @@ def explore_all(
     if not isinstance(session, Session) and options.progress is not None:
         told = replace(options, progress=session.tell)  # who hears of it is in another process
     result, everything, left = session.run(
-        lambda program: searched(program, tasks, told, begun), learnt, is_whole
+        lambda program: searched(program, tasks, told, begun, pause_after), learnt, is_whole
     )
     result.preparation = max(perf_counter() - begun - result.seconds, 0.0)
     result.warnings.extend(session.warnings)
-    result.opaque = list(options.opaque)
-    result.assuming = options.assumptions()
     result.threads = session.threads[-1]
-    if result.warnings and not result.doubt:
-        result.doubt = UNSEEN
-    note_options(result, options, program)
-    result.conclude(everything and is_whole)
+    conclude(result, options, program, everything and is_whole)
     if everything and not is_whole:
         result.reason = "only some tasks were explored"
     return result, left
 
 
+def conclude(result: Result, options: Options, program: object, everything: bool) -> None:
+    """Say what the verdict rests on, and give it."""
+    result.opaque = list(options.opaque)
+    result.assuming = options.assumptions()
+    if result.warnings and not result.doubt:
+        result.doubt = UNSEEN
+    note_options(result, options, program)
+    result.conclude(everything)
+
+
+def explored_in_jobs(
+    function: Callable[[], object], program: Callable[[], object], options: Options, begun: float
+) -> Result:
+    """Explore a whole program in several processes."""
+
+    def begin(
+        options: Options, task: Task, begun: float, seconds: float
+    ) -> tuple[Result, list[Task]]:
+        return explore_here(program, [task], options, begun, seconds)
+
+    result, everything = explored_by_workers(named(function), options, begun, begin)
+    conclude(result, options, program, everything)
+    return result
+
+
 def searched(
-    program: Program, tasks: Sequence[Task] | None, options: Options, begun: float
+    program: Program,
+    tasks: Sequence[Task] | None,
+    options: Options,
+    begun: float,
+    pause_after: float = -1.0,
 ) -> Found:
     """Search a program as the options say, with one bound after the other if they say so. What has
     come before, since the check has begun, counts for its time limit."""
@@ -224,6 +267,7 @@ def searched(
         search = new_search(program, options, algorithm, time_limit)
         search.preemptions = bound
         search.late = late
+        search.pause_after = pause_after
         return run_search(search, tasks, options)
 
     if bounds is not None:
@@ -259,6 +303,23 @@ def refuse_for_c(options: Options) -> None:
             value = tuple(value) if isinstance(value, list) else value
             if value != option.default:
                 raise MazurkaError(f"{option.name} is not there for C programs yet: leave it out")
+
+
+def explorer_of(
+    program: Program, options: Options, task: Task, first: list[Event] | None
+) -> Explorer:
+    """Who explores a task; the first execution of the program is run if it is not known."""
+    search = new_search(program, options, task.algorithm, None)
+    if options.preemptions is not None:
+        search.preemptions = int(options.preemptions)
+    if first is None:
+        search.repeats_itself()
+    else:
+        search.first = first
+    explorer = ALGORITHMS[task.algorithm](search)
+    if not task.is_whole and not search.is_broken:
+        explorer.take_up(task)
+    return explorer
 
 
 def new_search(

@@ -5,6 +5,7 @@ pytest reads this in every run, so nothing here imports the engine before it is 
 """
 
 import dataclasses
+import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -54,6 +55,10 @@ def number_or_word(text: str) -> int | str:
     return int(text) if text.isdecimal() else text
 
 
+def counts_jobs(value: Any) -> bool:
+    return value == "auto" or at_least_1(value)
+
+
 SWITCH = Kind("true or false", lambda value: type(value) is bool)
 WHOLE_NUMBER = Kind("a whole number", lambda value: type(value) is int, "N", int)
 POSITIVE_NUMBER = Kind("a whole number, at least 1", at_least_1, "N", int)
@@ -69,6 +74,7 @@ CONFLICTS = Kind(
     "K",
     number_or_word,
 )
+JOBS = Kind("a whole number, at least 1, or 'auto'", counts_jobs, "N", number_or_word)
 BOUND = Kind("a whole number, or one with two dots like '0..'", bounds_preemptions, "K")
 NAMES = Kind("a list of names", are_names, "PACKAGE")
 
@@ -198,6 +204,13 @@ class Options:
     )
     time_limit: float | None = row(
         None, "Stop after this many seconds.", kind=SECONDS, in_pytest=True
+    )
+    jobs: int | str = row(
+        1,
+        "Search in so many processes, or in as many as there are cores (auto).",
+        kind=JOBS,
+        of=("pop", "trust", "naive"),
+        in_pytest=True,
     )
     max_events: int = row(
         DEFAULT_MAX_EVENTS,
@@ -330,6 +343,8 @@ class Options:
         if self.depth < 1:
             raise wrong_use("depth must be at least 1")
         conflicts_wanted(self.k)
+        if not counts_jobs(self.jobs):
+            raise wrong_use(f"jobs must be {JOBS.what}, not {self.jobs!r}")
         self.check_unroll()
         self.check_timeouts()
         algorithm = self.algorithm
@@ -400,6 +415,7 @@ class GivenOptions(TypedDict, total=False):
     equivalence: str
     max_executions: int | None
     time_limit: float | None
+    jobs: int | str
     max_events: int
     step_limit: float
     granularity: str | None
@@ -457,6 +473,16 @@ def check_limits(
         raise wrong_use("max_events must be at least 1")
     if not step_limit > 0:
         raise wrong_use("step_limit must be more than 0 seconds")
+
+
+def jobs_wanted(jobs: int | str) -> int:
+    """How many processes are to search. `auto` is all cores; each of the processes of pytest-xdist
+    takes its share of them."""
+    if isinstance(jobs, int):
+        return jobs
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    sharing = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    return max(1, (cores or 1) // sharing)
 
 
 def conflicts_wanted(k: int | str) -> int:

@@ -27,7 +27,7 @@ from _pytest._code.code import (
 )
 from _pytest._io import TerminalWriter
 
-from mazurka.options import OPTIONS, SWITCH, Option
+from mazurka.options import OPTIONS, SWITCH, Option, jobs_wanted
 from mazurka.pyproject import project_options
 
 if TYPE_CHECKING:
@@ -90,8 +90,11 @@ def flag_of(option: Option) -> str:
 
 def pytest_configure(config: pytest.Config) -> None:
     save = config.getoption("mazurka_save")
+    defaults = {**pyproject_options(config), **ini_options(config)}
+    if "jobs" in defaults and hasattr(config, "workerinput"):  # one of the processes of xdist
+        defaults["jobs"] = min(jobs_wanted(defaults["jobs"]), jobs_wanted("auto"))
     config.stash[SETTINGS] = Settings(
-        {**pyproject_options(config), **ini_options(config)},
+        defaults,
         command_line_options(config),
         folder_for_schedules(save) if save else None,
     )

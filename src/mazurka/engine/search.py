@@ -45,6 +45,8 @@ class Search:
         self.until_clock = 1
         self.counted = 0
         self.is_broken = False  # whether the program cannot be explored: nothing is left to do
+        self.is_paused = False  # whether the search is to end here, and may go on later
+        self.pause_after = -1.0  # seconds; -1: it goes on
         self.seed = 0  # of searches that go by chance
         self.depth = DEFAULT_DEPTH  # how many orderings a failure may take, for `pct`
         self.k = DEFAULT_K  # with how many events an alternative conflicts, for `qpor`
@@ -107,6 +109,8 @@ class Search:
 
     def may_run(self) -> bool:
         """Whether there may be one more execution."""
+        if self.is_paused:
+            return False
         if self.counted == self.max_executions:
             self.result.reason = f"stopped after max_executions={self.max_executions}"
             return False
@@ -170,6 +174,8 @@ class Search:
         self.until_clock = max(1, int(rate / 20))  # about 20 times a second
         if self.progress is not None:
             self.progress(self.result)
+        if 0.0 <= self.pause_after <= seconds:
+            self.is_paused = True
         if 0.0 <= self.time_limit <= seconds + self.late:
             self.result.reason = f"stopped after time_limit={self.time_limit:g} seconds"
             return False
@@ -228,7 +234,7 @@ class Explorer(Watcher):
 
     def explore(self) -> bool:
         """Explore the whole program, or the tasks that were taken up; False when the search was
-        ended before."""
+        ended before. Those that can hand over work go on from there when this is called again."""
         raise NotImplementedError
 
     def take_up(self, task: Task) -> None:
@@ -236,7 +242,12 @@ class Explorer(Watcher):
         raise self.refusal()
 
     def split(self) -> list[Task]:
-        """What is left to explore when the search was ended: it cannot go on itself then."""
+        """What is left to explore when the search was ended, in the order in which it would go on.
+        It can still do that."""
+        raise self.refusal()
+
+    def hand_over(self, count: int) -> None:
+        """Leave the last ones of what `split` has just given to others."""
         raise self.refusal()
 
     def refusal(self) -> CannotSplit:

@@ -23,33 +23,32 @@ class NaiveSearch(Explorer):
         self.tasks: list[Task] = []  # those that were taken up, and are not begun
         self.root = 0  # the position from which on steps may be untried
         self.untried: list[list[tuple[int, int]]] = []  # (thread, choice) for each position
+        self.is_begun = False
 
     def explore(self) -> bool:
         """Run every interleaving; False when the search was ended before."""
-        if not self.tasks:
+        if not self.tasks and not self.is_begun:
             self.tasks.append(Task("naive"))
-        while self.tasks:
-            if not self.explore_from(self.program.path_of(self.tasks[-1].steps)):
-                return False
-        return True
-
-    def explore_from(self, path: list[Event]) -> bool:
-        """Run every interleaving that begins with the steps of a task. The last of them is a step
-        to begin with: if it is a data choice, those that come after it are explored, too."""
-        if not self.search.may_run():
-            return False
-        self.tasks.pop()
-        self.root = max(0, len(path) - 1)
-        self.untried = [[] for _ in path]
-        going_on = self.run(0, path)
+        self.is_begun = True
+        going_on = True
         while going_on:
             keep = self.deepest_untried()
-            if keep < self.root:
+            if keep < self.root and not self.tasks:
                 return True
             if not self.search.may_run():
                 return False
-            going_on = self.run(keep, [step_of(self.untried[keep].pop())])
+            if keep >= self.root:
+                going_on = self.run(keep, [step_of(self.untried[keep].pop())])
+            else:
+                going_on = self.begin(self.program.path_of(self.tasks.pop().steps))
         return False
+
+    def begin(self, path: list[Event]) -> bool:
+        """Run the first interleaving that begins with the steps of a task. The last of them is a
+        step to begin with: if it is a data choice, those that come after it are explored, too."""
+        self.root = max(0, len(path) - 1)
+        self.untried = [[] for _ in path]
+        return self.run(0, path)
 
     def run(self, keep: int, path: list[Event]) -> bool:
         """Run the interleaving that goes on with a path after `keep` steps of the latest one; False
@@ -88,13 +87,21 @@ class NaiveSearch(Explorer):
         self.tasks.append(task)
 
     def split(self) -> list[Task]:
-        left = list(self.tasks)
-        for position in range(self.root, len(self.untried)):
+        left = []
+        for position in reversed(range(self.root, len(self.untried))):
             prefix = self.program.steps_of(self.events[:position])
-            for thread, choice in self.untried[position]:
+            for thread, choice in reversed(self.untried[position]):
                 step = (self.program.thread_name(thread), "", choice)
                 left.append(Task("naive", (*prefix, step)))
-        return left
+        return [*left, *reversed(self.tasks)]
+
+    def hand_over(self, count: int) -> None:
+        taken = min(count, len(self.tasks))
+        del self.tasks[:taken]
+        for untried in self.untried[self.root :]:
+            more = min(count - taken, len(untried))
+            del untried[:more]
+            taken += more
 
 
 def step_of(untried: tuple[int, int]) -> Event:

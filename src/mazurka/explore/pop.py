@@ -145,6 +145,7 @@ class Pop(Explorer):
         self.order = HappensBefore(self.program.values)
         self.tasks: list[Task] = []
         self.stack: list[Explored] = []
+        self.is_begun = False
 
         # Of the latest run:
         self.head: Head | None = None  # the latest one in it
@@ -154,12 +155,12 @@ class Pop(Explorer):
 
     def explore(self) -> bool:
         """Explore the tasks; False when the search was ended before."""
-        self.learn()
-        if not self.tasks:
-            self.tasks.append(Task("pop"))
-        while self.tasks:
-            if not self.begin(self.tasks[-1]):
-                return False
+        if not self.is_begun:
+            self.is_begun = True
+            self.learn()
+            if not self.tasks:
+                self.tasks.append(Task("pop"))
+        while True:
             while self.stack:
                 explored = self.stack[-1]
                 if not explored.races:
@@ -168,10 +169,14 @@ class Pop(Explorer):
                     self.take_off(explored)
                 elif not self.reverse(explored.races[-1], explored):
                     return False
-        return True
+            if not self.tasks:
+                return True
+            if not self.begin(self.tasks[-1]):
+                return False
 
     def learn(self) -> None:
-        """See which threads race in the execution that was run before the search."""
+        """See which threads race in the execution that was run before the search: this is the same
+        for all tasks, so that each is explored in one order, whoever takes it up."""
         for event in self.search.first:
             self.order.extend(event)
             for earlier in event.races:
@@ -285,14 +290,30 @@ class Pop(Explorer):
         self.tasks.append(task)
 
     def split(self) -> list[Task]:
-        left = list(self.tasks)
+        left = []
+        for explored in reversed(self.stack):
+            self.settle(explored)
+            left += [self.task_of(race, explored) for race in reversed(explored.races)]
+        return [*left, *reversed(self.tasks)]
+
+    def settle(self, explored: Explored) -> None:
+        """Leave in its races those that are to be reversed, and all of them."""
+        settled = []
+        while explored.races:
+            race = explored.races[-1]
+            self.take_off(explored)
+            if not self.is_avoided(race, explored):
+                settled.append(race)
+        settled.reverse()
+        explored.races = settled
+
+    def hand_over(self, count: int) -> None:
+        taken = min(count, len(self.tasks))
+        del self.tasks[:taken]
         for explored in self.stack:
-            while explored.races:
-                race = explored.races[-1]
-                if not self.is_avoided(race, explored):
-                    left.append(self.task_of(race, explored))
-                self.take_off(explored)
-        return left
+            more = min(count - taken, len(explored.races))
+            del explored.races[:more]
+            taken += more
 
     def task_of(self, race: Race, explored: Explored) -> Task:
         """Where the heads of schedules are, and what they were reversed against (where that was,
@@ -470,7 +491,6 @@ class Pop(Explorer):
 
     def note(self, race: Race) -> None:
         """Keep the races sorted by where they branch off."""
-        self.bring_together(race.earlier.thread, race.head.thread)
         races = self.races
         place = len(races)
         while place > 0 and races[place - 1].position > race.position:

@@ -99,6 +99,13 @@ class NativeSession:
     threads: list[int] = field(default_factory=list)  # how many each search has met
     senders: list[Callable[[Result], None]] = field(default_factory=list)  # in the worker
 
+    def warned(self) -> list[str]:
+        """What is not seen."""
+        return self.warnings
+
+    def look(self, modules: int) -> None:
+        """No code comes up later."""
+
     def tell(self, result: Result) -> None:
         """How far the search is; called in the worker."""
         self.senders[-1](result)

@@ -45,6 +45,7 @@ class Session:
     reset: Callable[[], object] | None
     warnings: list[str] = field(default_factory=list)  # what was not seen
     threads: list[int] = field(default_factory=list)  # how many each search has met
+    code: list[OrdinaryCode] = field(default_factory=list)  # that is rewritten now
 
     def run(
         self,
@@ -64,9 +65,19 @@ class Session:
                 return run_until_apart(attempt, check, None if begins_anew else learnt)
             with ordinary_code(self.function, self.instrument, self.opaque) as code:
                 code.learn(learnt)
+                self.code.append(code)
                 found = run_until_judged(attempt, code, check, None if begins_anew else learnt)
                 self.warnings.extend(code.warnings())
                 return found
+
+    def warned(self) -> list[str]:
+        """What was not seen until now."""
+        return [*self.warnings, *(warning for code in self.code for warning in code.warnings())]
+
+    def look(self, modules: int) -> None:
+        """Raise a Misjudged if code has come up since there were so many modules."""
+        if len(sys.modules) > modules and any(code.look() for code in self.code):
+            raise Misjudged
 
     def attempt(
         self, check: Check, search: Callable[[PythonProgram], T], learnt: dict[str, list[str]]

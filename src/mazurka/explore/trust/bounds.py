@@ -26,9 +26,7 @@ def search_with_bounds(
         if done is not None and not everything and not result.failures:
             done.bound += f"; with {bound}, it {result.reason}"
             return done, True, []
-        if result.cut:
-            preemptions = f"at most {bound} preemption{'' if bound == 1 else 's'}"
-            result.bound = f"{result.bound}, {preemptions}" if result.bound else preemptions
+        note_bound(result, bound)
         if result.failures or not everything or not result.cut:
             return result, everything, left
         done = result
@@ -36,6 +34,13 @@ def search_with_bounds(
             time_left = max(time_limit - (time.monotonic() - started), 0.001)
     assert done is not None
     return done, True, []
+
+
+def note_bound(result: Result, bound: int) -> None:
+    """Say what has bounded a search, if executions were left out for that."""
+    preemptions = f"at most {bound} preemption{'' if bound == 1 else 's'}"
+    if result.cut and preemptions not in result.bound:
+        result.bound = f"{result.bound}, {preemptions}" if result.bound else preemptions
 
 
 def bounds_of(preemptions: int | str | None) -> Iterable[int] | None:

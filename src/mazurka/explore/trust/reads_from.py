@@ -50,6 +50,8 @@ class ReadsFrom(Trust):
             self.causality.misjudged = False
             self.causality.cut(0)
             self.revisits.clear()
+            self.following = None
+            self.is_begun = False
             self.graph = Graph([], [], [], NO_CLAIMS)
             self.search.begin_anew()
             everything = super().explore()

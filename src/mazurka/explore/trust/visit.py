@@ -49,6 +49,8 @@ class Trust(Explorer):
         self.request.policy = LEFTMOST
         self.order = HappensBefore(self.program.values)
         self.tasks: list[Task] = []  # to be begun when nothing is left to be revisited
+        self.is_begun = False
+        self.following: Graph | None = None  # to be visited next, if the search was ended before
         self.revisits: list[Revisit] = []  # that may still be made
         self.graph = Graph([], [], [], NO_CLAIMS)  # that is being visited
         self.bounded = -1  # how many of its events the bound knows; -1: it was not asked yet
@@ -62,16 +64,19 @@ class Trust(Explorer):
     def explore(self) -> bool:
         """Visit the empty graph, or those of the tasks, and all that revisits make of them; False
         when the search was ended before."""
-        if not self.tasks:
+        if not self.tasks and not self.is_begun:
             self.tasks.append(Task("trust"))
+        self.is_begun = True
         while True:
-            graph = self.next_revisited()
+            graph = self.following
+            if graph is None:
+                graph = self.next_revisited()
             if graph is None and not self.tasks:
                 return True
+            self.following = graph
             if not self.search.may_run():
-                if graph is not None:
-                    self.tasks.append(self.task_of(graph))
                 return False
+            self.following = None
             if graph is None:
                 graph = self.graph_of(self.tasks.pop())
             if not self.visit(graph):
@@ -96,13 +101,22 @@ class Trust(Explorer):
         self.tasks.append(task)
 
     def split(self) -> list[Task]:
-        """The tasks that were not begun, and the graphs that revisits still make."""
-        left = list(self.tasks)
-        graph = self.next_revisited()
+        """The graphs that revisits still make, and the tasks that were not begun: all are tasks
+        from now on."""
+        left = []
+        graph = self.following
+        self.following = None
+        if graph is None:
+            graph = self.next_revisited()
         while graph is not None:
             left.append(self.task_of(graph))
             graph = self.next_revisited()
-        return left
+        left.reverse()
+        self.tasks += left
+        return self.tasks[::-1]
+
+    def hand_over(self, count: int) -> None:
+        del self.tasks[:count]
 
     def graph_of(self, task: Task) -> Graph:
         if task.is_whole:

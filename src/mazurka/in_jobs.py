@@ -1,0 +1,91 @@
+"""A search in several processes, by options."""
+
+import pickle
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+from mazurka.engine.errors import MazurkaError
+from mazurka.engine.result import Result
+from mazurka.engine.task import CannotSplit, Task
+from mazurka.explore.trust.bounds import Found, bounds_of, note_bound, search_with_bounds
+from mazurka.options import Options, jobs_wanted
+from mazurka.scale.processes import Processes
+from mazurka.scale.programs import NamedProgram
+from mazurka.scale.whole import WholeSearch
+
+# Explores a task here, as some options say, of a search that has begun then, for some seconds.
+Begin = Callable[[Options, Task, float, float], tuple[Result, list[Task]]]
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a worker must know, besides the name of its program."""
+
+    options: Options
+    learnt: dict[str, list[str]]
+    imports: list[str]
+
+
+def explored_by_workers(
+    name: NamedProgram, options: Options, begun: float, begin: Begin
+) -> tuple[Result, bool]:
+    """What a search finds, and whether that is all: with one bound on preemptions after the other
+    if the options say so."""
+    refuse_in_jobs(options)
+    bounds = bounds_of(options.preemptions)
+
+    def search_by(algorithm: str, bound: int, time_limit: float | None) -> Found:
+        within = replace(options, time_limit=time_limit, algorithm=algorithm)
+        if bound >= 0:
+            within = replace(within, preemptions=bound)
+        since = begun if bounds is None else perf_counter()
+        sent = sendable(within)
+
+        def begin_here(task: Task, seconds: float) -> tuple[Result, list[Task]]:
+            return begin(replace(within, algorithm=task.algorithm), task, since, seconds)
+
+        def crew_of(learnt: dict[str, list[str]], imports: list[str]) -> Processes:
+            return Processes([name, Setup(sent, learnt, imports)])
+
+        result, everything = WholeSearch(
+            algorithm,
+            begin_here,
+            crew_of,
+            jobs_wanted(options.jobs),
+            options.stop_on_failure,
+            options.max_executions,
+            time_limit,
+            since,
+            options.progress,
+        ).explore()
+        if bound >= 0:
+            note_bound(result, bound)
+        return result, everything, []
+
+    if bounds is None:
+        result, everything, _ = search_by(options.algorithm, -1, options.time_limit)
+    else:
+        result, everything, _ = search_with_bounds(bounds, options.time_limit, search_by)
+    return result, everything
+
+
+def sendable(options: Options) -> Options:
+    """Options for workers: limits and progress are not their business."""
+    options = replace(options, progress=None, time_limit=None, max_executions=None, jobs=1)
+    try:
+        pickle.dumps(options)
+    except Exception as error:
+        raise MazurkaError(
+            f"other processes cannot find setup or reset ({error}): make them functions of a "
+            "module, or search with jobs=1"
+        ) from error
+    return options
+
+
+def refuse_in_jobs(options: Options) -> None:
+    if options.granularity == "sync" and not options.stop_on_failure:
+        raise CannotSplit(
+            "whether a data race was met before is known to one process alone: with "
+            "granularity='sync', leave out stop_on_failure=False or jobs"
+        )

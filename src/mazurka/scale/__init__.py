@@ -1,0 +1,1 @@
+"""Long searches: in many processes, with estimates and checkpoints."""

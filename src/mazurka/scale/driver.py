@@ -1,0 +1,223 @@
+"""Whoever gives tasks to workers, and puts together what they find."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from mazurka.engine.errors import MazurkaError
+from mazurka.engine.task import Outdated
+from mazurka.scale.ledger import Ledger
+from mazurka.scale.messages import (
+    Anew,
+    Closed,
+    Finish,
+    Give,
+    Raised,
+    Report,
+    Stop,
+    Told,
+)
+
+TURN = 0.1  # seconds to wait for messages before looking at clocks
+SHORT = 0.2  # work for so many seconds is too little for one go,
+LONG = 1.0  # and this is more than enough
+MOST_AT_A_TIME = 1000
+PATIENCE = 10.0  # seconds that workers have to stop, or to come to an end
+SOONEST_ASK = 0.05  # a worker that had nothing to give is asked again later and later,
+LATEST_ASK = 2.0  # up to this
+MOST_DEATHS = 20  # of workers one after the other, without a report of any,
+FIRST_DEATHS = 10  # and before any of them has said a word
+
+
+class Crew(Protocol):
+    """Workers, wherever they are."""
+
+    def hire(self) -> int:
+        """The number of a new worker."""
+
+    def send(self, worker: int, message: object) -> None:
+        """Nothing happens if the worker has died: that is told by `receive`."""
+
+    def receive(self, timeout: float) -> list[tuple[int, object]]:
+        """Messages of workers that have come; None is the last one of a worker that has died."""
+
+    def dismiss(self, worker: int) -> None:
+        """End a worker at once."""
+
+
+@dataclass
+class Hand:
+    """What is known of a worker."""
+
+    has_spoken: bool = False
+    has_reported: bool = False
+    lent: float = 0.0  # when it got its tasks
+    next_ask: float = 0.0  # when it may be asked to hand some over
+    wait: float = SOONEST_ASK
+    is_asked: bool = False
+    told: Told | None = None
+    rate: float = 0.0
+    counted: int = 0
+
+
+@dataclass
+class Driver:
+    """Explores what waits in a ledger, with a number of workers."""
+
+    ledger: Ledger
+    crew: Crew
+    jobs: int
+    watch: Callable[["Driver"], str]  # asked now and then; says why to stop, or nothing
+    clock: Callable[[], float] = time.monotonic
+    hands: dict[int, Hand] = field(default_factory=dict)
+    batch: int = 1
+    deaths: int = 0  # since the last report
+    has_begun: bool = False  # whether any worker has ever said a word
+    threads: int = 0
+    warnings: list[str] = field(default_factory=list)
+
+    def run(self) -> str:
+        """Explore all; gives why it was stopped before, if it was. An error ends all workers."""
+        try:
+            reason = self.work()
+            self.close()
+            return reason
+        finally:
+            for worker in list(self.hands):
+                self.crew.dismiss(worker)
+
+    def work(self) -> str:
+        while not self.ledger.is_over:
+            reason = self.watch(self)
+            if reason:
+                self.stop()
+                return reason
+            self.lend()
+            self.ask()
+            for worker, message in self.crew.receive(TURN):
+                self.take_in(worker, message)
+        return ""
+
+    # Giving out
+
+    def lend(self) -> None:
+        """Give tasks to all that have none."""
+        ledger = self.ledger
+        while ledger.waiting and ledger.most != 0:
+            idle = [worker for worker in self.hands if worker not in ledger.leases]
+            if not idle and len(self.hands) >= self.jobs:
+                return
+            worker = idle[0] if idle else self.hire()
+            hand = self.hands[worker]
+            count = max(1, min(self.batch, len(ledger.waiting) // (2 * self.jobs)))
+            self.crew.send(worker, ledger.lend(worker, count, ledger.most // (2 * self.jobs)))
+            hand.lent = self.clock()
+            hand.is_asked = False
+
+    def hire(self) -> int:
+        worker = self.crew.hire()
+        self.hands[worker] = Hand()
+        return worker
+
+    def ask(self) -> None:
+        """Have some handed over, before nobody has anything to do."""
+        if len(self.ledger.waiting) >= self.jobs or self.jobs == 1 or self.ledger.most == 0:
+            return
+        now = self.clock()
+        for worker in self.ledger.leases:
+            hand = self.hands[worker]
+            if not hand.is_asked and now >= hand.next_ask and hand.has_spoken:
+                hand.is_asked = True
+                self.crew.send(worker, Give(self.jobs))
+
+    # Taking in
+
+    def take_in(self, worker: int, message: object) -> None:
+        hand = self.hands.get(worker)
+        if hand is None:  # it was dismissed
+            return
+        if message is None:
+            self.bury(worker)
+            return
+        hand.has_spoken = self.has_begun = True
+        if isinstance(message, Report):
+            self.record(worker, hand, message)
+        elif isinstance(message, Told):
+            hand.told = message
+        elif isinstance(message, Closed):
+            self.warnings += message.warnings
+            self.threads = max(self.threads, message.threads)
+            self.let_go(worker)
+        elif isinstance(message, Anew):
+            raise Outdated(message.learnt)
+        elif isinstance(message, Raised):
+            raise message.error
+
+    def record(self, worker: int, hand: Hand, report: Report) -> None:
+        now = self.clock()
+        self.deaths = 0
+        hand.has_reported = True
+        hand.told = None
+        hand.counted += sum([result.executions for _, result in report.results])
+        if hand.is_asked and not report.is_over:
+            hand.is_asked = False
+            hand.wait = SOONEST_ASK if report.given else min(2 * hand.wait, LATEST_ASK)
+            hand.next_ask = now + hand.wait
+        ends_earlier = self.ledger.record(worker, report)
+        if report.is_over:
+            if now - hand.lent < SHORT:
+                self.batch = min(2 * self.batch, MOST_AT_A_TIME)
+            elif now - hand.lent > LONG:
+                self.batch = max(1, self.batch // 2)
+        if ends_earlier:
+            for other in list(self.ledger.leases):
+                if not self.ledger.is_needed(other):
+                    self.let_go(other)
+
+    def bury(self, worker: int) -> None:
+        """A worker has died: what it has not reported is to be done again."""
+        self.deaths += 1
+        self.let_go(worker)
+        if self.deaths >= (MOST_DEATHS if self.has_begun else FIRST_DEATHS):
+            raise MazurkaError(
+                f"{self.deaths} workers have died, one after the other: is there enough memory "
+                "for so many jobs? Does the program run with jobs=1?"
+            )
+
+    def let_go(self, worker: int) -> None:
+        if worker in self.ledger.leases:
+            self.ledger.end_lease(worker)
+        del self.hands[worker]
+        self.crew.dismiss(worker)
+
+    # Ending
+
+    def stop(self) -> None:
+        """Have all workers hand over what they have."""
+        for worker in list(self.ledger.leases):
+            if self.hands[worker].has_spoken:
+                self.crew.send(worker, Stop())
+            else:  # it has not even begun
+                self.let_go(worker)
+        until = self.clock() + PATIENCE
+        while self.ledger.leases and self.clock() < until:
+            for worker, message in self.crew.receive(TURN):
+                self.take_in(worker, message)
+        for worker in list(self.ledger.leases):
+            self.let_go(worker)
+
+    def close(self) -> None:
+        """Let workers come to a good end: they may still have something to say."""
+        for worker, hand in list(self.hands.items()):
+            if hand.has_reported:
+                self.crew.send(worker, Finish())
+            else:
+                self.let_go(worker)
+        until = self.clock() + PATIENCE
+        while self.hands and self.clock() < until:
+            for worker, message in self.crew.receive(TURN):
+                self.take_in(worker, message)
+        for worker in list(self.hands):
+            self.warnings.append("a worker did not come to an end, and may have had more to say")
+            self.let_go(worker)
