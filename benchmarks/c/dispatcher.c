@@ -1,6 +1,10 @@
-/* main sends as many requests as there are servers, N, each to the server picked just then. */
+/* main sends requests to N servers, each to the one that is picked just then. */
 #include <pthread.h>
 #include <stdint.h>
+
+#ifndef REQUESTS
+#define REQUESTS N
+#endif
 
 int picked, inboxes[N], outboxes[N];
 pthread_mutex_t picked_lock = PTHREAD_MUTEX_INITIALIZER, server_locks[N];
@@ -26,7 +30,7 @@ int main(void) {
     pthread_t servers[N], picking;
     for (int me = 0; me < N; me++) pthread_mutex_init(&server_locks[me], NULL);
     for (intptr_t me = 0; me < N; me++) pthread_create(&servers[me], NULL, server, (void *)me);
-    for (int request = 0; request < N; request++) {
+    for (int request = 0; request < REQUESTS; request++) {
         pthread_create(&picking, NULL, picker, NULL);
         pthread_mutex_lock(&picked_lock);
         int destination = picked;

@@ -1,9 +1,11 @@
-/* Four times over, one of N workers is chosen and poked; each worker counts once in the end. */
+/* Again and again one of N workers is chosen and poked; each worker counts once in the end. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdint.h>
 
-enum { POKES = 4 };
+#ifndef POKES
+#define POKES 4
+#endif
 
 int is_free[N], chosen, counter;
 pthread_mutex_t chosen_lock = PTHREAD_MUTEX_INITIALIZER, worker_locks[N];

@@ -21,7 +21,9 @@ from mazurka.native.c_program import CProgram, is_c_file
 from mazurka.native.debug_information import DebugInformation, symbols_of
 
 RUNTIME = Path(__file__).parent / "runtime"
-PLAIN_PARTS = ("run", "fibers", "memory", "heap", "hooks", "crashes", "threads", "spins", "races")
+PLAIN_PARTS = (
+    *("run", "tell", "fibers", "memory", "heap", "hooks", "crashes", "threads", "spins", "races"),
+)
 SEEN_PARTS = ("libc",)  # compiled as programs are
 
 HOOKED = ["-fsanitize=thread"]

@@ -25,14 +25,11 @@ from mazurka.native.operations import FORM_PLAIN, NativeValues, part_of, view_of
 from mazurka.native.runtime_library import (
     ALL_STAND,
     ANSWER,
-    ASKED_THREAD,
     EXIT_CODE,
     EXITED,
     FIRST,
     FIRST_FAILED,
     HAS_NEWS,
-    HAS_RACE,
-    IS_REFUSED,
     KEEP,
     MAX_EVENTS,
     MOST_SLEEPERS,
@@ -42,12 +39,12 @@ from mazurka.native.runtime_library import (
     PLAN_END,
     POLICY,
     POSITION,
+    SAME,
     SLEEPER_SIZE,
     SLEEPERS,
     STEP_SIZE,
     STOPPED,
     THREADS_KNOWN,
-    UNFINISHED,
     WATCHED,
     WATCHES_STEPS,
     Library,
@@ -59,6 +56,16 @@ ASKS_ENDS: Final = 1
 ASKS_ASLEEP: Final = 2
 NOT_STOPPED: Final = 0
 DIVERGED: Final = 1
+
+# What the runtime says when it comes back, in one number: runtime/tell.c.
+IS_OF_NO_USE: Final = 1 << 3
+WAS_STOPPED: Final = 1 << 4
+HAS_FAILED: Final = 1 << 5
+IS_UNFINISHED: Final = 1 << 6
+MET_RACE: Final = 1 << 7
+MOST_STEPS_MASK: Final = (1 << 23) - 1
+RECORDS: Final = 1 << 14
+ENABLED: Final = 14  # where a step has it
 
 # Of a thread's status.
 IS_LIVE: Final = 0
@@ -87,15 +94,24 @@ class NativeProgram(Program):
         self.state = library.state
         self.steps = library.steps
         self.threads = library.threads
+        self.asked = library.asked
+        self.told = library.told
         self.run_once = library.functions.mz_run
         self.go_on = library.functions.mz_go_on
         self.look = library.functions.mz_look
+        self.mode_now = library.functions.mz_mode
         self.first_standing = library.standing_at
         self.thread_size = library.thread_size
         self.max_events = min(max_events, MOST_STEPS - 1000)
         self.request = Request(self.events)
         self.logged: list[Event] = []  # the events that the runtime's own log has
+        self.records: list[Event | None] = [None] * RECORDS  # of steps, by number: tell.c
+        self.ranks: list[int] = []  # of threads, in their order
+        self.keep = 0  # so many events are repeated
+        self.taken = 0  # so many steps of the run were taken over
         self.diverged_at = -1  # the step that was another one than its name, or -1
+        self.had_first = True  # whether the runtime was told who is first, or who sleeps
+        self.had_sleepers = True
         self.watched = 0  # how many locations the runtime was told about
         self.manner = (-1, False, False)  # how it was told to go on
         self.state[WATCHED] = 0
@@ -110,19 +126,25 @@ class NativeProgram(Program):
         self.events = events
         self.diverged_at = -1
         keep = len(events)
-        same = keep if events == self.logged[:keep] else self.begin_of_difference(events)
+        logged = self.logged
+        same = keep if events == logged[:keep] else self.begin_of_difference(events)
+        if same < len(logged):
+            del logged[same:]
+        self.keep = keep
+        self.taken = same
         self.plan(request, same)
-        state = self.state
-        question: int = self.run_once()
-        while question != ENDED:
-            state[ANSWER] = self.answer_to(question)
-            question = self.go_on()
-        if state[HAS_NEWS]:
-            raise Anew
-        if state[IS_REFUSED]:
+        told: int = self.run_once()
+        while told & 7 != ENDED:
+            self.state[ANSWER] = self.answer_to(told)
+            told = self.go_on()
+        if told & IS_OF_NO_USE:
+            if self.state[HAS_NEWS]:
+                raise Anew
             raise MazurkaError(self.library.text("mz_refusal"))
-        self.take_in(same, keep)
-        self.answer = self.conclude()
+        position = (told >> 8) & MOST_STEPS_MASK
+        self.take_in(position)
+        logged.extend(events[same:position])
+        self.answer = self.conclude(told)
         return self.answer
 
     def begin_of_difference(self, events: list[Event]) -> int:
@@ -136,19 +158,25 @@ class NativeProgram(Program):
     def plan(self, request: Request, same: int) -> None:
         """Tell the runtime what is asked for."""
         state = self.state
-        keep = len(request.events)
-        end = keep + len(request.path)
+        events = request.events
+        keep = len(events)
+        path = request.path
+        end = keep + len(path)
         if end > self.max_events:
             end = min(end, MOST_STEPS - 1000)
         for place in range(same, keep):
-            self.ask(place, request.events[place])
+            self.ask(place, events[place])
         for place in range(keep, end):
-            self.ask(place, request.path[place - keep])
+            self.ask(place, path[place - keep])
         state[KEEP] = keep
+        state[SAME] = same
         state[PLAN_END] = end
-        state[FIRST] = request.first  # which the runtime changes, as it does with the sleepers
-        state[SLEEPERS] = len(request.sleep)
-        if request.sleep:
+        if request.first != NOBODY or self.had_first:
+            self.had_first = request.first != NOBODY
+            state[FIRST] = request.first  # which the runtime changes, as it does with the sleepers
+        if request.sleep or self.had_sleepers:
+            self.had_sleepers = bool(request.sleep)
+            state[SLEEPERS] = len(request.sleep)
             self.put_to_sleep(request.sleep)
         watched = len(request.watched)
         if watched or self.watched:
@@ -164,14 +192,9 @@ class NativeProgram(Program):
             state[MAX_EVENTS] = self.max_events
 
     def ask(self, place: int, step: Event) -> None:
-        """Ask for a step, in its place."""
-        steps = self.steps
-        at = place * STEP_SIZE
-        steps[at] = step.thread
-        steps[at + 1] = step.kind
-        steps[at + 2] = step.location
-        steps[at + 3] = step.mode
-        steps[at + 9] = step.choice
+        """Ask for a step, in its place: one number, since each that is written takes its time."""
+        operation = step.mode << 15 | (step.kind + 1) << 8 | step.thread
+        self.asked[place] = (step.choice + 1) << 41 | (step.location + 1) << 18 | operation
 
     def put_to_sleep(self, sleepers: list[Event]) -> None:
         if len(sleepers) > MOST_SLEEPERS:
@@ -185,18 +208,16 @@ class NativeProgram(Program):
             table[at + 3] = event.choice
             at += SLEEPER_SIZE
 
-    def answer_to(self, question: int) -> int:
+    def answer_to(self, told: int) -> int:
         """What the search decides."""
         watcher = self.request.watcher
         assert watcher is not None
-        if self.state[POSITION] > len(self.events):  # the watcher may look at them
-            self.take_in(len(self.events), len(self.events))
+        self.take_in((told >> 8) & MOST_STEPS_MASK)  # the watcher may look at it
+        question = told & 7
         if question == ASKS_ENDS:
             return int(watcher.ends_run())
         if question == ASKS_ASLEEP:
-            thread = self.state[ASKED_THREAD]
-            location = self.threads[thread * self.thread_size + self.first_standing + 2]
-            return int(watcher.keeps_asleep(thread, location))
+            return int(watcher.keeps_asleep((told >> 31) & 0xFF, told >> 39))
         enabled = [thread for thread in self.live() if self.look(thread)]
         picked = watcher.pick(enabled)
         standing = self.standing(picked)
@@ -205,79 +226,80 @@ class NativeProgram(Program):
 
     # What happened
 
-    def take_in(self, same: int, keep: int) -> None:
-        """Take over what is new from the runtime's log; and values of what was asked for again."""
-        events = self.events
-        position = self.state[POSITION]
-        logged = self.logged
-        if same < len(logged):
-            del logged[same:]
-        if same < keep:
-            self.fill_in(same, min(keep, position))
-            logged.extend(events[same:position])
-        begin = len(events)
-        if position <= begin:
-            if position < len(logged):
-                del logged[position:]
+    def take_in(self, end: int) -> None:
+        """Take over what is new from the runtime's log, up to some step; and the values of what was
+        asked for again."""
+        begin = self.taken
+        if begin >= end:
             return
-        data = self.steps[begin * STEP_SIZE : position * STEP_SIZE].tolist()
-        records_enabled = self.request.all_stand
-        sleep = events[-1].sleep if begin > self.state[KEEP] else self.request.sleep
-        if begin > self.state[KEEP] and sleep:
-            sleep = [asleep for asleep in sleep if not dependent(asleep, events[-1])]
-        path = self.request.path
-        first_of_path = self.state[KEEP]
-        at = 0
-        for place in range(begin, position):
-            event = event_of(data, at)
-            event.sleep = sleep
-            if records_enabled:
-                event.enabled = self.enabled_at(data[at + 14])
-            events.append(event)
-            logged.append(event)
-            if sleep:
-                sleep = [asleep for asleep in sleep if not dependent(asleep, event)]
-            if place - first_of_path < len(path) and self.diverged_at < 0:
-                self.compare(event, path[place - first_of_path], place)
-            at += STEP_SIZE
-        if self.diverged_at >= 0:
-            del events[self.diverged_at :]
-            del logged[self.diverged_at :]
+        self.taken = end
+        events = self.events
+        keep = self.keep
+        records = self.records
+        place = begin
+        for told in self.told[begin:end].tolist():
+            if told < 0:
+                told = -1 - told
+                records[told] = self.event_at(place)
+            record = records[told]
+            assert record is not None
+            if place < keep:
+                event = events[place]
+                event.before = record.before
+                event.after = record.after
+            elif self.diverged_at < 0:
+                self.add(record, place)
+            place += 1
 
-    def fill_in(self, begin: int, end: int) -> None:
-        """The values of events that were asked for again."""
-        data = self.steps[begin * STEP_SIZE : end * STEP_SIZE].tolist()
-        at = 0
-        for place in range(begin, end):
-            event = self.events[place]
-            event.before = data[at + 11]
-            event.after = data[at + 12]
-            at += STEP_SIZE
+    def add(self, record: Event, place: int) -> None:
+        """Add an event that is new."""
+        event = made_again(record)
+        request = self.request
+        events = self.events
+        if place == self.keep:
+            event.sleep = request.sleep
+        else:
+            previous = events[place - 1]
+            sleep = previous.sleep
+            if sleep:
+                sleep = [asleep for asleep in sleep if not dependent(asleep, previous)]
+            event.sleep = sleep
+        if request.all_stand:
+            event.enabled = self.enabled_at(self.steps[place * STEP_SIZE + ENABLED])
+        of_path = place - self.keep
+        if of_path < len(request.path):
+            asked = request.path[of_path]
+            if asked.kind == UNKNOWN and not self.is_called(event, asked):
+                self.diverged_at = place
+                return
+        events.append(event)
+
+    def event_at(self, place: int) -> Event:
+        """The event of a step in the runtime's log."""
+        at = place * STEP_SIZE
+        return event_of(self.steps[at : at + STEP_SIZE].tolist(), 0)
 
     def enabled_at(self, place: int) -> list[int]:
         table = self.library.enabled
         return table[place + 1 : place + 1 + table[place]].tolist()
 
-    def compare(self, event: Event, asked: Event, place: int) -> None:
-        """A step that was asked for by its name must be that one."""
-        if asked.kind == UNKNOWN:
-            is_named = asked.first is None or asked.first == self.operation_name(event)
-            if not is_named or (asked.mode != NONE and asked.mode != event.mode):
-                self.diverged_at = place
+    def is_called(self, event: Event, asked: Event) -> bool:
+        """Whether a step that was asked for by its name is that one."""
+        is_named = asked.first is None or asked.first == self.operation_name(event)
+        return is_named and (asked.mode == NONE or asked.mode == event.mode)
 
     # How a run ended
 
-    def conclude(self) -> Answer:
-        state = self.state
+    def conclude(self, told: int) -> Answer:
         answer = Answer()
-        if state[STOPPED] != NOT_STOPPED or self.diverged_at >= 0:
+        if told & WAS_STOPPED or self.diverged_at >= 0:
             answer.status = BLOCKED
             answer.failed = True
             return answer
-        answer.failed = state[FIRST_FAILED] >= 0
-        if state[HAS_RACE]:
+        answer.failed = told & HAS_FAILED != 0
+        if told & MET_RACE:
             answer.race = race_in_words(self)
-        if state[UNFINISHED]:
+        if told & IS_UNFINISHED:
             self.look_at_threads(answer)
         if answer.race is not None:
             answer.failed = True
@@ -382,8 +404,7 @@ class NativeProgram(Program):
         return event_of(self.threads[at : at + STEP_SIZE].tolist(), 0)
 
     def footprint(self, thread: int) -> Footprint:
-        self.look(thread)
-        mode: int = self.threads[thread * self.thread_size + self.first_standing + 3]
+        mode: int = self.mode_now(thread)
         return mode, NONE, ALL
 
     def unfinished(self) -> dict[int, int]:
@@ -403,7 +424,18 @@ class NativeProgram(Program):
         return self.names.thread_called(name)
 
     def precedes(self, thread: int, other: int) -> bool:
-        return self.names.lineage(thread) < self.names.lineage(other)
+        ranks = self.ranks
+        most = max(thread, other)
+        if most >= len(ranks):
+            ranks = self.rank(most + 1)
+        return ranks[thread] < ranks[other]
+
+    def rank(self, count: int) -> list[int]:
+        """Find out the order of the first threads."""
+        lineages = [self.names.lineage(thread) for thread in range(count)]
+        ordered = sorted(lineages)
+        self.ranks = [ordered.index(lineage) for lineage in lineages]
+        return self.ranks
 
     def stable_names(self, event: Event) -> tuple[str, str]:
         location = self.names.location(event.location) if event.location >= 0 else ""
@@ -423,6 +455,20 @@ class NativeProgram(Program):
         for name in learnt.get("shared", ()):
             self.names.know(name)
         self.library.functions.mz_begin_search()
+
+
+def made_again(record: Event) -> Event:
+    """A step that is the same as one before."""
+    event = Event(
+        record.thread, record.kind, record.location, record.mode, record.first, record.second
+    )
+    event.view = record.view
+    event.choice = record.choice
+    event.alternatives = record.alternatives
+    event.before = record.before
+    event.after = record.after
+    event.place = record.place
+    return event
 
 
 def event_of(data: list[int], at: int) -> Event:

@@ -31,7 +31,8 @@ FIRST_FAILED: Final = 21
 UNFINISHED: Final = 22
 ONLY_SYNC: Final = 23
 HAS_RACE: Final = 24
-STATE_SIZE: Final = 25
+SAME: Final = 25
+STATE_SIZE: Final = 26
 RACE_SIZE: Final = 8  # of `struct race`
 STEP_SIZE: Final = 15  # of `struct step`, in numbers
 SLEEPER_SIZE: Final = 5
@@ -58,6 +59,10 @@ class Library:
             raise MazurkaError(refusal.decode())
         self.state = self.table("mz_runtime", STATE_SIZE)
         self.steps = self.table("mz_steps", MOST_STEPS * STEP_SIZE)
+        self.asked = self.table("mz_asked", MOST_STEPS)
+        self.told = self.table("mz_told", MOST_STEPS)
+        for name in ("mz_run", "mz_go_on"):
+            getattr(functions, name).restype = ctypes.c_int64
         self.sleep = self.table("mz_sleep", MOST_SLEEPERS * SLEEPER_SIZE)
         self.enabled = self.table("mz_enabled", MOST_STEPS * 16)
         self.locations = self.table("mz_locations", MOST_LOCATIONS * 3)
@@ -129,7 +134,8 @@ class Library:
         self.functions.mz_close()
         import _ctypes
 
-        for name in ("state", "steps", "sleep", "enabled", "locations", "threads", "race"):
+        tables = ("state", "steps", "asked", "told", "sleep", "enabled", "locations", "threads")
+        for name in (*tables, "race"):
             setattr(self, name, None)
         self.watched = None  # type: ignore[assignment]
         _ctypes.dlclose(self.functions._handle)

@@ -304,6 +304,7 @@ EXPORTED void mz_begin_search(void) {
         mz_know(mz.learnt[place].address, mz.learnt[place].size);
     mz.frozen = mz.locations_known;
     mz.has_news = 0;
+    mz_forget_records();
 }
 
 /* Globals and thread-local variables */

@@ -383,6 +383,10 @@ int64_t mz_step_nowhere(int kind, int64_t choice, int64_t alternatives, uintptr_
 }
 
 int64_t mz_choose(int64_t alternatives, uintptr_t place) {
+    if (alternatives > MOST_ALTERNATIVES) {
+        mz_refuse("a choice has more than %d alternatives", MOST_ALTERNATIVES);
+        mz_give_up();
+    }
     return mz_step_nowhere(CHOOSE, 0, alternatives, place);
 }
 
@@ -463,6 +467,9 @@ EXPORTED const char *mz_open(int count, char **arguments) {
     mz.threads = mapped(MOST_THREADS * sizeof *mz.threads);
     mz.live = mapped(MOST_THREADS * sizeof *mz.live);
     mz.steps = mapped((size_t)MOST_STEPS * sizeof *mz.steps);
+    mz.asked = mapped((size_t)MOST_STEPS * sizeof *mz.asked);
+    mz.told = mapped((size_t)MOST_STEPS * sizeof *mz.told);
+    mz_map_records();
     mz.locations = mapped((size_t)MOST_LOCATIONS * sizeof *mz.locations);
     mz.enabled = mapped((size_t)MOST_STEPS * 16 * sizeof *mz.enabled);
     mz.sleep = mapped((1 << 16) * sizeof *mz.sleep);
@@ -509,16 +516,17 @@ static void begin(void) {
     mz_start_fiber(first);
 }
 
-EXPORTED int mz_run(void) {
+EXPORTED int64_t mz_run(void) {
+    mz_read_request();
     begin();
-    return go_on();
+    return mz_tell(go_on());
 }
 
-EXPORTED int mz_go_on(void) {
+EXPORTED int64_t mz_go_on(void) {
     struct thread *thread;
     switch (mz.question) {
         case ASKS_ENDS:
-            if (mz.answer) return end();
+            if (mz.answer) return mz_tell(end());
             mz.goes_on_here = true;
             break;
         case ASKS_ASLEEP:
@@ -530,12 +538,15 @@ EXPORTED int mz_go_on(void) {
             if (thread->standing.kind == CHOOSE) thread->standing.choice = mz.answer >> 16;
             if (mz.position >= mz.max_events) {
                 mz.stopped = TOO_LONG;
-                return end();
+                return mz_tell(end());
             }
             resume(thread);
     }
-    return go_on();
+    return mz_tell(go_on());
 }
+
+/* How the operation of a thread would access its location now; 0 if it has none, too. */
+EXPORTED int mz_mode(int number) { return mode_now(&mz.threads[number]); }
 
 /* What the operation of a thread would be now, and whether it can be performed. */
 EXPORTED int mz_look(int number) {
@@ -559,6 +570,8 @@ EXPORTED int64_t mz_function_of(int number) {
 EXPORTED struct runtime *mz_runtime(void) { return &mz; }
 EXPORTED struct thread *mz_threads(void) { return mz.threads; }
 EXPORTED struct step *mz_steps(void) { return mz.steps; }
+EXPORTED int64_t *mz_asked(void) { return mz.asked; }
+EXPORTED int64_t *mz_told(void) { return mz.told; }
 EXPORTED struct location *mz_locations(void) { return mz.locations; }
 EXPORTED int64_t *mz_enabled(void) { return mz.enabled; }
 EXPORTED struct sleeper *mz_sleep(void) { return mz.sleep; }

@@ -16,7 +16,7 @@
 #define PLACE ((uintptr_t)__builtin_return_address(0))
 
 enum { MOST_THREADS = 256, MOST_KEYS = 64, MOST_LOCATIONS = 1 << 22, MOST_STEPS = 1 << 22,
-       MOST_STORED = 64 };
+       MOST_STORED = 64, MOST_ALTERNATIVES = 1 << 20, STACK_SIZE = 8 << 20 };
 
 /* Kinds of operations, modes and policies: mazurka/engine/operation.py and program.py. */
 enum { MODE_NONE, MODE_READ, MODE_WRITE, MODE_ADD, MODE_DISABLED };
@@ -114,11 +114,15 @@ struct runtime {
     int64_t position, stopped, recent, has_news, is_refused, exited, exit_code, asked_thread;
     int64_t locations_known, threads_known, output_size, first_failed, unfinished;
     int64_t only_sync, has_race;  /* only_sync, of the request: plain accesses are no steps */
+    int64_t same;  /* of the request: so many steps are those of the latest run, and not in `asked` */
     /* Not for Python. */
     int64_t learnt_known, enabled_known, ticks;
     struct thread *current;
     struct thread *threads;
     struct step *steps;
+    int64_t *asked;  /* steps that are asked for, each in one number: see tell.c */
+    int64_t *told;  /* what was told of each step */
+    int64_t told_known;
     struct location *locations;
     int64_t *enabled;  /* who could go on at each step: the number of threads, and the threads */
     struct sleeper *sleep;
@@ -209,6 +213,12 @@ void mz_note_read(struct thread *thread);
 void mz_note_poll(struct thread *thread);
 bool mz_spins_for_ever(struct thread *thread);
 void mz_map_visits(void);
+
+/* tell.c */
+void mz_read_request(void);
+int64_t mz_tell(int question);
+void mz_forget_records(void);
+void mz_map_records(void);
 
 /* crashes.c */
 void mz_fail(int failure, uintptr_t place, const char *message) __attribute__((noreturn));
