@@ -17,7 +17,7 @@ from benchmarks.executors import render as render_executors
 from benchmarks.gap import gaps
 from benchmarks.gap import render as render_gaps
 from benchmarks.halves import explore_in_halves
-from benchmarks.measure import ALGORITHMS, PATIENCE, Measurement, measure
+from benchmarks.measure import ALGORITHMS, PATIENCE, Measurement, measure, measure_in_c
 from benchmarks.paper import TABLES, measured_parameters, rows
 from benchmarks.registry import BENCHMARKS, parse
 from benchmarks.side_by_side import COLUMNS, growing
@@ -78,6 +78,7 @@ def list_benchmarks() -> None:
 @click.option("--no-awaits", is_flag=True, help="Do not make awaits of polling loops.")
 @click.option("--unroll", type=click.IntRange(min=1), help="Rounds of loops.")
 @click.option("--stop-on-failure", is_flag=True, help="Stop at the first one.")
+@click.option("--c", "is_c", is_flag=True, help="Run the C version of it.")
 @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON.")
 def run(
     program: str,
@@ -89,24 +90,30 @@ def run(
     no_awaits: bool,
     unroll: int | None,
     stop_on_failure: bool,
+    is_c: bool,
     as_json: bool,
 ) -> None:
     """Run one program, such as 'fib-bench(4)'."""
     try:
         instance = parse(program)
+        if is_c:
+            measured = measure_in_c(
+                instance, algorithm, max_executions, time_limit, stop_on_failure
+            )
+        else:
+            measured = measure(
+                instance,
+                algorithm,
+                max_executions,
+                time_limit,
+                not no_independent_adds,
+                not no_loop_purity,
+                not no_awaits,
+                unroll,
+                stop_on_failure,
+            )
     except ValueError as error:
         raise WrongInput(str(error)) from None
-    measured = measure(
-        instance,
-        algorithm,
-        max_executions,
-        time_limit,
-        not no_independent_adds,
-        not no_loop_purity,
-        not no_awaits,
-        unroll,
-        stop_on_failure,
-    )
     click.echo(measured.to_json() if as_json else summary(str(instance), measured))
 
 
@@ -131,19 +138,25 @@ def summary(name: str, measured: Measurement) -> str:
     show_default=True,
     help="Give it twice to see two algorithms side by side.",
 )
+@click.option("--c", "with_c", is_flag=True, help="Run the programs' C versions, too.")
+@click.option("--only-c", is_flag=True, help="Run these alone.")
 @max_executions_option
-def table(name: str, algorithms: tuple[str, ...], max_executions: int) -> None:
+def table(
+    name: str, algorithms: tuple[str, ...], with_c: bool, only_c: bool, max_executions: int
+) -> None:
     """Run the rows of a paper's table, and compare; exit code 1 when any of them differs."""
     console = open_console()
     comparisons = []
+    languages = [True] if only_c else [False, True] if with_c else [False]
     for row in rows(name):
-        reason = why_skipped(row, name, max_executions)
         for algorithm in algorithms:
-            if reason:
-                comparisons.append(Comparison(row, algorithm, "skipped", reason))
-                continue
-            with console.status(f"running {row} with {algorithm}"):
-                comparisons.append(compare(row, algorithm, max_executions))
+            for is_c in languages:
+                reason = why_skipped(row, name, max_executions, is_c)
+                if reason:
+                    comparisons.append(Comparison(row, algorithm, "skipped", reason, None, is_c))
+                    continue
+                with console.status(f"running {row} with {algorithm}"):
+                    comparisons.append(compare(row, algorithm, max_executions, is_c))
     console.print(render(name, comparisons))
     print_exceptions(console, comparisons)
     if any(comparison.status in ("DIFFERS", "FAILED") for comparison in comparisons):
@@ -280,7 +293,7 @@ def print_exceptions(console: Console, comparisons: list[Comparison]) -> None:
     for comparison in comparisons:
         if comparison.status != "match":
             style = STYLES[comparison.status]
-            name = f"{comparison.row} {comparison.row.setting} {comparison.algorithm}"
+            name = f"{comparison.row} {comparison.row.setting} {comparison.how}"
             console.print(f"{comparison.status}: {name}: {comparison.reason}", style=style)
     totals = Counter(comparison.status for comparison in comparisons)
     console.print(", ".join(f"{status}: {total}" for status, total in totals.items()))

@@ -6,6 +6,7 @@ from typing import Literal
 from rich import box
 from rich.table import Table
 
+from benchmarks.in_c import is_in_c
 from benchmarks.measure import OPTIMAL, Measurement, RunFailed, measure_apart, most_executions
 from benchmarks.paper import TABLES, PaperRow, all_rows, paper_row, rows
 from benchmarks.registry import BENCHMARKS
@@ -29,11 +30,19 @@ class Comparison:
     status: Status
     reason: str = ""
     measured: Measurement | None = None
+    is_c: bool = False
+
+    @property
+    def how(self) -> str:
+        """The algorithm, and the language of the program."""
+        return f"{self.algorithm}, C" if self.is_c else self.algorithm
 
 
-def why_skipped(row: PaperRow, table_name: str, budget: int) -> str:
+def why_skipped(row: PaperRow, table_name: str, budget: int, is_c: bool = False) -> str:
     """Why a row is not run; empty when it is."""
     benchmark = BENCHMARKS.get(row.benchmark)
+    if is_c and not is_in_c(row.benchmark):
+        return "it is not written in C"
     if benchmark is None or benchmark.table != table_name:
         return "no program for it yet"
     if row.expected_complete is None:
@@ -47,18 +56,18 @@ def over(budget: int) -> str:
     return f"over the budget of {budget} executions"
 
 
-def compare(row: PaperRow, algorithm: str, budget: int) -> Comparison:
+def compare(row: PaperRow, algorithm: str, budget: int, is_c: bool = False) -> Comparison:
     """Run a row and hold it against the counts to expect."""
     try:
-        measured = measure_apart(row, algorithm, budget)
+        measured = measure_apart(row, algorithm, budget, is_c)
     except RunFailed as failure:
-        return Comparison(row, algorithm, "FAILED", str(failure))
+        return Comparison(row, algorithm, "FAILED", str(failure), None, is_c)
     may_have_more = row.expected_blocked is None or algorithm not in OPTIMAL
     if measured.verdict == "incomplete" and may_have_more:
         reason = over(most_executions(algorithm, budget))
-        return Comparison(row, algorithm, "skipped", reason)
+        return Comparison(row, algorithm, "skipped", reason, None, is_c)
     reason = difference(row, measured)
-    return Comparison(row, algorithm, "DIFFERS" if reason else "match", reason, measured)
+    return Comparison(row, algorithm, "DIFFERS" if reason else "match", reason, measured, is_c)
 
 
 def difference(row: PaperRow, measured: Measurement) -> str:
@@ -138,7 +147,7 @@ def cells(table_name: str, comparison: Comparison) -> list[str]:
     return [
         str(row),
         *([row.setting] if has_settings(table_name) else []),
-        comparison.algorithm,
+        comparison.how,
         counts(row.complete, row.blocked) if row.in_paper else "",
         *(
             [counts(row.expected_complete, row.expected_blocked)]

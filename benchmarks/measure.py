@@ -1,6 +1,7 @@
 """Run one program, in this process or in one of its own, and say what it took."""
 
 import json
+import os
 import platform
 import subprocess
 import sys
@@ -9,9 +10,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import mazurka
+from benchmarks import in_c
 from benchmarks.buster import violating
 from benchmarks.paper import PaperRow, paper_executions
 from benchmarks.registry import Instance
+from mazurka.api import searched
+from mazurka.native.session import NativeSession, compiled_in_a_folder
+from mazurka.options import Options
 
 CHECKOUT = Path(__file__).parents[1]
 
@@ -53,6 +58,8 @@ class Measurement:
     compiled: bool
     python: str
     paper_executions: int | None
+    language: str = "Python"
+    compiler_seconds: float = 0.0  # CPU time, not in the others
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
@@ -120,11 +127,74 @@ def most_executions(algorithm: str, max_executions: int) -> int:
     return max_executions if algorithm in OPTIMAL else PATIENCE * max_executions
 
 
-def measure_apart(row: PaperRow, algorithm: str, max_executions: int) -> Measurement:
+def measure_in_c(
+    instance: Instance,
+    algorithm: str,
+    max_executions: int | None,
+    time_limit: float | None,
+    stop_on_failure: bool = False,
+) -> Measurement:
+    """The same for the C version, in this process: so its search and its compiler each have a time
+    of their own."""
+    wall_start = time.perf_counter()
+    program = in_c.in_c(instance)
+    options = Options(
+        algorithm="qpor" if algorithm in QPOR else algorithm,
+        k=QPOR.get(algorithm, "optimal"),
+        max_executions=max_executions,
+        time_limit=time_limit,
+        stop_on_failure=stop_on_failure,
+        max_events=MAX_EVENTS,
+    ).checked()
+    session = NativeSession(program, options.max_events, options.step_limit, None)
+    compiling = children_seconds()
+    with compiled_in_a_folder(program) as made:
+        compiling = children_seconds() - compiling
+        cpu_start = time.process_time()
+        (result, everything, _), _ = session.searched(
+            made, lambda one: searched(one, None, options, time.perf_counter()), {}, True
+        )
+        cpu_seconds = time.process_time() - cpu_start
+    result.conclude(everything)
+    assert result.memory_mb is not None, "benchmarks are for systems that say how much memory"
+    counts = instance.benchmark.counts_violations
+    return Measurement(
+        benchmark=instance.benchmark.name,
+        parameter=instance.parameter,
+        algorithm=algorithm if result.algorithm == "qpor" else result.algorithm,
+        executions=result.executions,
+        complete=result.complete,
+        blocked=result.blocked,
+        redundant=result.redundant,
+        unfolding=result.unfolding,
+        violating=in_c.violating(result.outcomes) if counts else None,
+        verdict=result.verdict,
+        seconds=round(time.perf_counter() - wall_start, 4),
+        cpu_seconds=round(cpu_seconds, 4),
+        peak_rss_mb=round(result.memory_mb, 1),
+        executions_per_cpu_second=round(result.executions / cpu_seconds, 1),
+        compiled=mazurka.COMPILED,
+        python=platform.python_version(),
+        paper_executions=paper_executions(instance, True),
+        language="C",
+        compiler_seconds=round(compiling, 4),
+    )
+
+
+def children_seconds() -> float:
+    times = os.times()
+    return times.children_user + times.children_system
+
+
+def measure_apart(
+    row: PaperRow, algorithm: str, max_executions: int, is_c: bool = False
+) -> Measurement:
     """Measure a table's row in a process of its own, so that its peak of memory is its own."""
     command = [sys.executable, "-m", "benchmarks", "run", str(row), "--json"]
     most = most_executions(algorithm, max_executions)
     command += ["--algorithm", algorithm, "--max-executions", str(most)]
+    if is_c:
+        command.append("--c")
     if row.independent_adds is False:
         command.append("--no-independent-adds")
     command += [f"--no-{name.replace('_', '-')}" for name in row.loop_settings]

@@ -5,7 +5,7 @@
 
 /* The same addresses in every process, so that programs which look at them repeat themselves. */
 #define STACKS ((char *)0x600000000000)
-enum { STACK_SIZE = 8 << 20, GUARD = 4096, OWN_STACK_SIZE = 32 << 10, CLEARED = 2048 };
+enum { GUARD = 4096, OWN_STACK_SIZE = 32 << 10, CLEARED = 2048 };
 
 __asm__(
     ".text\n"
@@ -94,7 +94,8 @@ void mz_reset_thread(struct thread *thread) {
     thread->is_detached = thread->is_joined = thread->is_freeing = false;
     thread->error_number = 0;
     thread->random = (uint64_t)thread->number + 1;
-    mz_fill(thread->keys, 0, sizeof thread->keys);
+    if (thread->has_keys) mz_fill(thread->keys, 0, sizeof thread->keys);
+    thread->has_keys = false;
     mz_reset_heap(thread);
     mz_new_locals(thread);
 }
@@ -111,10 +112,6 @@ static void prepare_fiber(struct thread *thread) {
     top[-1] = NULL;  /* where begin_fiber would return to: it never does */
     top[-2] = (void *)begin_fiber;
     thread->stack_pointer = top - 8;
-}
-
-bool mz_is_on_stack(struct thread *thread, uintptr_t address) {
-    return address - (uintptr_t)thread->stack < STACK_SIZE;
 }
 
 /* Let a new thread run up to its first operation. Then whoever has started it goes on. */

@@ -6,9 +6,6 @@
 
 #include "state.h"
 
-#define HEAP ((char *)0x620000000000)
-#define HEAP_SIZE (256ul << 20) /* of one thread */
-#define ALL_HEAPS (MOST_THREADS * HEAP_SIZE)
 enum { GRAIN = 16, GAP = 32, FREED = 255, FILLING = 0xCB };
 
 /* For each grain, how many of its bytes can be used: 0 outside of blocks; or FREED. */
@@ -22,18 +19,17 @@ extern void *__libc_realloc(void *, size_t);
 extern void __libc_free(void *);
 
 void mz_map_heap(void) {
-    mz_map(HEAP, ALL_HEAPS);
+    mz_map((void *)HEAP, ALL_HEAPS);
     heap.usable = mz_map(NULL, ALL_HEAPS / GRAIN);
 }
 
-bool mz_in_heap(uintptr_t address) { return address - (uintptr_t)HEAP < ALL_HEAPS; }
-
 static unsigned char *usable_at(uintptr_t address) {
-    return heap.usable + (address - (uintptr_t)HEAP) / GRAIN;
+    return heap.usable + (address - HEAP) / GRAIN;
 }
 
 void mz_reset_heap(struct thread *thread) {
-    char *begin = HEAP + (size_t)thread->number * HEAP_SIZE;
+    char *begin = (char *)HEAP + (size_t)thread->number * HEAP_SIZE;
+    if (thread->heap == begin) return;
     if (thread->heap) mz_fill(usable_at((uintptr_t)begin), 0, (size_t)(thread->heap - begin) / GRAIN);
     thread->heap = begin;
     thread->heap_end = begin + HEAP_SIZE;
@@ -167,7 +163,7 @@ int posix_memalign(void **result, size_t alignment, size_t size) {
 /* For Python: the block that an address is in, as far as that can be told; 0 if in none. */
 EXPORTED int64_t mz_block_at(uintptr_t address, int64_t *size, int64_t *place) {
     if (!mz_in_heap(address)) return 0;
-    for (uintptr_t at = address / GRAIN * GRAIN; at >= (uintptr_t)HEAP + GAP; at -= GRAIN) {
+    for (uintptr_t at = address / GRAIN * GRAIN; at >= HEAP + GAP; at -= GRAIN) {
         if (*usable_at(at) != 0 && *usable_at(at - GRAIN) == 0) {
             struct header *header = (struct header *)at - 1;
             *size = (int64_t)header->size;

@@ -218,6 +218,21 @@ static void watch(struct thread *thread, uintptr_t address, size_t size, bool is
     if (waits) mz_poll(thread, address);
 }
 
+/* Whether all of a few bytes are known to be written by one thread alone. */
+static inline bool are_all(const uint32_t *notes, size_t size, uint32_t written) {
+    uint64_t both = (uint64_t)written << 32 | written, differs = 0;
+    if (size == 4 || size == 8) {
+        for (size_t pair = 0; pair < size / 2; pair++) {
+            uint64_t found;
+            __builtin_memcpy(&found, notes + 2 * pair, sizeof found);
+            differs |= found ^ both;
+        }
+        return !differs;
+    }
+    for (size_t index = 0; index < size; index++) differs |= notes[index] ^ written;
+    return !differs;
+}
+
 /* A plain access is announced. */
 void mz_plain(uintptr_t address, size_t size, bool is_write, uintptr_t place) {
     struct thread *thread = mz.current;
@@ -226,13 +241,11 @@ void mz_plain(uintptr_t address, size_t size, bool is_write, uintptr_t place) {
         watch(thread, address, size, is_write, place);
         return;
     }
-    mz_check_bounds(address, size, place);
+    if (mz_in_heap(address)) mz_check_bounds(address, size, place);
     if (size <= 8 && address % PAGE <= PAGE - 8) {
-        const uint32_t *notes = notes_of(address);
         uint32_t written = FIRST_NOTE + 2 * (uint32_t)thread->number + 1;
-        size_t index = 0;
-        while (index < size && notes[index] == written) index++;
-        if (index == size) {
+        if (are_all(notes_of(address), size, written)) {
+            if (is_write && mz_is_on_stack(thread, address)) return;
             note_own(thread, address, size, is_write, place);
             return;
         }

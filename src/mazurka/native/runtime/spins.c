@@ -27,6 +27,12 @@ static bool are_equal(const char *one, const char *other, size_t size) {
     return true;
 }
 
+static void copy_words(char *to, const char *from, size_t size) {  /* quicker for a few */
+    uint64_t *left = (uint64_t *)to;
+    const uint64_t *right = (const uint64_t *)from;
+    for (size_t place = 0; place < size / 8; place++) left[place] = right[place];
+}
+
 /* The state of a thread is compared with that of an earlier visit; which one this is goes by powers
    of two, so that rounds of any length are found. */
 static void compare_state(struct thread *thread) {
@@ -47,7 +53,7 @@ static void compare_state(struct thread *thread) {
     visit->kind = step->kind;
     visit->location = step->location;
     visit->size = size;
-    mz_copy(visit->copy, state, size);
+    copy_words(visit->copy, state, size);
 }
 
 /* A thread comes to an operation that may only look. */

@@ -18,6 +18,10 @@
 enum { MOST_THREADS = 256, MOST_KEYS = 64, MOST_LOCATIONS = 1 << 22, MOST_STEPS = 1 << 22,
        MOST_STORED = 64, MOST_ALTERNATIVES = 1 << 20, STACK_SIZE = 8 << 20 };
 
+#define HEAP 0x620000000000ul
+#define HEAP_SIZE (256ul << 20) /* of one thread */
+#define ALL_HEAPS (MOST_THREADS * HEAP_SIZE)
+
 /* Kinds of operations, modes and policies: mazurka/engine/operation.py and program.py. */
 enum { MODE_NONE, MODE_READ, MODE_WRITE, MODE_ADD, MODE_DISABLED };
 enum {
@@ -62,7 +66,7 @@ struct thread {
     struct thread *starter;
     void *(*function)(void *);
     void *argument, *result;
-    bool is_detached, is_joined, is_starting, is_freeing;
+    bool is_detached, is_joined, is_starting, is_freeing, has_keys;
     int error_number;
     uint64_t random;
     char *locals;  /* its __thread variables */
@@ -170,7 +174,6 @@ void *mz_map(void *address, size_t size);
 void mz_switch(void **save, void *load);
 void mz_to_host(struct thread *thread);
 uint64_t mz_on_own_stack(struct thread *thread);
-bool mz_is_on_stack(struct thread *thread, uintptr_t address);
 void mz_start_fiber(struct thread *thread);
 void mz_finish(struct thread *thread) __attribute__((noreturn));
 struct thread *mz_child(struct thread *parent, int64_t order);
@@ -206,7 +209,6 @@ void mz_map_heap(void);
 void mz_reset_heap(struct thread *thread);
 void mz_check_bounds(uintptr_t address, size_t size, uintptr_t place);
 void mz_check_freed(uintptr_t address, uintptr_t place);
-bool mz_in_heap(uintptr_t address);
 
 /* spins.c */
 void mz_note_read(struct thread *thread);
@@ -225,6 +227,12 @@ void mz_fail(int failure, uintptr_t place, const char *message) __attribute__((n
 void mz_install_handlers(void);
 void mz_remove_handlers(void);
 void mz_set_limit(double seconds);
+
+static inline bool mz_is_on_stack(const struct thread *thread, uintptr_t address) {
+    return address - (uintptr_t)thread->stack < STACK_SIZE;
+}
+
+static inline bool mz_in_heap(uintptr_t address) { return address - HEAP < ALL_HEAPS; }
 
 /* The program's memcpy and memset are functions of libc.c, which are seen. These are not. */
 static inline void mz_copy(void *to, const void *from, size_t size) {

@@ -399,6 +399,7 @@ void *pthread_getspecific(pthread_key_t key) { return key < MOST_KEYS ? mz.curre
 int pthread_setspecific(pthread_key_t key, const void *value) {
     if (key >= MOST_KEYS) return EINVAL;
     mz.current->keys[key] = (void *)value;
+    mz.current->has_keys = true;
     mz.current->changes++;
     return 0;
 }
