@@ -14,7 +14,7 @@ from benchmarks import in_c
 from benchmarks.buster import violating
 from benchmarks.paper import PaperRow, paper_executions
 from benchmarks.registry import Instance
-from mazurka.api import searched
+from mazurka.api import searched, session_of
 from mazurka.native.session import NativeSession, compiled_in_a_folder
 from mazurka.options import Options
 
@@ -145,8 +145,10 @@ def measure_in_c(
         time_limit=time_limit,
         stop_on_failure=stop_on_failure,
         max_events=MAX_EVENTS,
+        granularity="access",
     ).checked()
-    session = NativeSession(program, options.max_events, options.step_limit, None)
+    session = session_of(program, options)
+    assert isinstance(session, NativeSession)
     compiling = children_seconds()
     with compiled_in_a_folder(program) as made:
         compiling = children_seconds() - compiling
