@@ -341,7 +341,7 @@ def comparisons_in_a_list() -> object:
     return item.total
 
 
-@told
+@outcomes(*LOST_UPDATE)
 def comparisons_in_a_heap() -> object:
     item = Counting()
     both(lambda: heapq.heappush([Counting()], item), lambda: heapq.heappush([Counting()], item))

@@ -1,11 +1,10 @@
 """What types of C do to objects that threads share: known, or told."""
 
-import bisect
 import copy
 import csv
-import heapq
 import io
 import itertools
+import operator
 import threading
 import types
 import weakref
@@ -236,14 +235,13 @@ def test_an_item_is_looked_for_one_by_one() -> None:
 @pytest.mark.parametrize(
     "work",
     [
-        lambda items: bisect.insort(items, 1, key=lambda each: each),
-        lambda items: bisect.bisect(items, Rank(1)),
-        lambda items: heapq.heappush(items, Rank(1)),
+        lambda items: operator.countOf(items, Rank(1)),
+        lambda items: operator.indexOf(items, Rank(2)),
     ],
 )
-def test_order_that_the_program_decides_on_is_told(work: Callable[[Any], object]) -> None:
+def test_comparisons_in_functions_of_c_are_told(work: Callable[[Any], object]) -> None:
     def program() -> None:
-        items: list[Any] = []
+        items: list[Any] = [Rank(1), Rank(3)]
         both(lambda: items.append(Rank(2)), lambda: work(items))
 
     assert explore(program, stop_on_failure=False).verdict != "verified"

@@ -365,6 +365,9 @@ def note_module(module: ModuleType, name: str) -> None:
         check.objects.opaque.setdefault(f"the assignment of {name}", set()).add(module.__name__)
 
 
+# What every call of a function looks at.
+WHAT_CALLS_USE: Final = {"__code__", "__defaults__", "__kwdefaults__"}
+
 # Whoever raises an exception, or handles one, changes these without a step.
 WRITTEN_BY_RAISING: Final = {"__traceback__", "__context__", "__cause__", "__suppress_context__"}
 
@@ -381,7 +384,8 @@ def note_native(thing: object, name: str, value: object) -> None:
     if name in WRITTEN_BY_RAISING:
         return
     is_common = name == "__dict__" and objects.is_known(value)
-    if objects.record_of(thing).owner < 0 or is_common:
+    is_called = name in WHAT_CALLS_USE and len(RUNNING.check.runtime.live) > 1
+    if objects.record_of(thing).owner < 0 or is_common or (is_called and kind is FunctionType):
         objects.note_opaque(f"the assignment of {name}", thing)
     elif name == "__dict__":
         objects.record_of(value)
@@ -435,6 +439,44 @@ def load_in_class(kind: type, name: str) -> object:
     if not RUNNING.check.runtime.is_elsewhere() and way_to(type(kind), name) == OF_CLASS:
         read_in_classes(kind, name)
     return type.__getattribute__(kind, name)
+
+
+def load_by_descriptor(descriptor: Any, thing: object, kind: object = None) -> object:
+    """What the descriptor of a slot does, or of another attribute that C keeps, when the program
+    calls it itself."""
+    name = descriptor.__name__
+    if thing is None or RUNNING.check.runtime.is_elsewhere():
+        return descriptor.__get__(thing, kind)
+    if is_in_force(descriptor, thing):
+        if name == "__dict__":
+            return load_attribute(thing, name)
+        read(thing, name)
+    return descriptor.__get__(thing, kind)
+
+
+def store_by_descriptor(descriptor: Any, thing: object, value: object) -> None:
+    if not RUNNING.check.runtime.is_elsewhere() and is_in_force(descriptor, thing):
+        announce_plainly(thing, descriptor.__name__, value)
+        if type(descriptor) is GetSetDescriptorType:
+            note_native(thing, descriptor.__name__, value)
+    descriptor.__set__(thing, value)
+
+
+def delete_by_descriptor(descriptor: Any, thing: object) -> None:
+    if not RUNNING.check.runtime.is_elsewhere() and is_in_force(descriptor, thing):
+        announce_plainly(thing, descriptor.__name__, MISSING)
+    descriptor.__delete__(thing)
+
+
+def is_in_force(descriptor: Any, thing: object) -> bool:
+    """Whether an attribute of this name is what the descriptor is about: a subclass may have
+    another one. Then it is told that what happens is not seen."""
+    if class_attribute(type(thing), descriptor.__name__) is descriptor:
+        return True
+    objects = RUNNING.check.objects
+    if objects.is_shared(thing):
+        objects.note_opaque("a descriptor of a base class", thing)
+    return False
 
 
 def delete_attribute(thing: object, name: str) -> None:

@@ -5,6 +5,7 @@ changed by it; other objects that it is given, and that threads share, are repor
 """
 
 import bisect
+import collections
 import contextlib
 import functools
 import gc
@@ -22,30 +23,38 @@ from array import array
 from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import Context, ContextVar
+from enum import EnumMeta
 from functools import partial
 from types import (
     BuiltinFunctionType,
     CodeType,
     FunctionType,
+    GenericAlias,
+    GetSetDescriptorType,
     MappingProxyType,
+    MemberDescriptorType,
     MethodDescriptorType,
     MethodType,
     MethodWrapperType,
     ModuleType,
     WrapperDescriptorType,
 )
-from typing import Any, Final, cast
+from typing import Any, Final, NewType, TypeVar, cast
 from weakref import ref
 
 from mazurka.python.check import RUNNING
 from mazurka.python.memory.attributes import (
     delete_attribute,
+    delete_by_descriptor,
     delete_in_class,
     delete_plainly,
     load_attribute,
+    load_by_descriptor,
     load_in_class,
     load_plainly,
+    note_module,
     store_attribute,
+    store_by_descriptor,
     store_in_class,
     store_plainly,
 )
@@ -55,7 +64,9 @@ from mazurka.python.memory.containers import (
     ItemIterator,
     call_method,
     change_all,
+    give,
     has_code,
+    is_modelled,
     is_own,
     items_of,
     iterate,
@@ -67,6 +78,7 @@ from mazurka.python.memory.containers import (
     runs_code,
     shown,
     stable,
+    store_item,
     take_from,
     takes_steps,
     truth,
@@ -76,6 +88,7 @@ from mazurka.python.memory.containers import (
 )
 from mazurka.python.memory.shapes import (
     ATOMS,
+    INDEXED,
     KEYED,
     MISSING,
     NO_CONTAINER,
@@ -88,6 +101,8 @@ from mazurka.python.memory.shapes import (
     shape_of,
     slots_of,
 )
+from mazurka.python.memory.sorted_lists import STEPWISE
+from mazurka.python.rewriting.whose_code import is_known_code
 from mazurka.python.source import PACKAGE
 
 
@@ -148,8 +163,10 @@ def callee(function: Any) -> Any:
         return partial(call_unbound, function)
     elif kind is LruCache:
         return callee_for_cached(function)
+    elif kind is GenericAlias and shape_of(function.__origin__) != NO_CONTAINER:
+        return callee(function.__origin__)  # dict[str, int]()
     elif kind in GETTERS:
-        return partial(GETTERS[kind], *function.__reduce__()[1])
+        return GETTERS[kind](function)
     replacement = replacement_for(function)
     if replacement is not None:
         return replacement
@@ -235,7 +252,15 @@ LOGGING: Final = {
 
 def is_transparent(function: FunctionType) -> bool:
     """Whether all that a function does is seen: it is rewritten, or only calls what is."""
-    return is_rewritten(function) or function.__code__.co_filename in GLUE or is_ours(function)
+    return is_rewritten(function) or is_glue(function) or is_ours(function)
+
+
+def is_glue(function: FunctionType) -> bool:
+    return function.__code__.co_filename in GLUE and function.__name__ not in LOOKING
+
+
+# Functions of inspect that look at the attributes of what they are given, past its methods.
+LOOKING: Final = {"getattr_static", "getmembers", "getmembers_static"}
 
 
 def is_mixed_in(function: FunctionType, kind: type) -> bool:
@@ -352,8 +377,19 @@ def callee_for_class(kind: Any) -> Any:
         return partial(make_lazily, kind)
     if shape_of(kind) != NO_CONTAINER and not (is_own(kind, "__init__") or is_own(kind, "__new__")):
         return partial(make_dict if shape_of(kind) == KEYED else call_reading, kind)
+    if makes_classes(kind):
+        return kind
     return (
         kind if RUNNING.check.objects.is_seen(kind) or is_known(kind) else partial(construct, kind)
+    )
+
+
+def makes_classes(kind: Any) -> bool:
+    """Whether a class makes other classes, or types: it looks at its caller, whose they are."""
+    return (
+        issubclass(kind, type)
+        or issubclass(type(kind), EnumMeta)
+        or (kind is NewType or kind is TypeVar)
     )
 
 
@@ -378,6 +414,8 @@ def callee_for_wrapper(function: Any) -> Any:
         return container_method(function)
     if kind in VIEWS or kind is MappingProxyType:
         return view_method(function)
+    if kind in DESCRIPTORS and function.__name__ in BY_DESCRIPTOR:
+        return partial(BY_DESCRIPTOR[function.__name__], owner)
     if plain is not None:
         return partial(plain, owner)
     if function.__objclass__ in (object, type) or issubclass(kind, BaseException):
@@ -404,6 +442,14 @@ PLAIN: Final[dict[type, dict[str, Callable[..., object]]]] = {
         "__delattr__": delete_in_class,
         "__getattribute__": load_in_class,
     },
+}
+
+
+DESCRIPTORS: Final = (MemberDescriptorType, GetSetDescriptorType)
+BY_DESCRIPTOR: Final[dict[str, Callable[..., object]]] = {
+    "__get__": load_by_descriptor,
+    "__set__": store_by_descriptor,
+    "__delete__": delete_by_descriptor,
 }
 
 
@@ -481,14 +527,43 @@ def call_ordering(
     return our_function(*arguments, key=compared_by(key), **named)
 
 
-def call_finding(function: Any, items: Any, *arguments: Any, **named: Any) -> object:
-    """Call something that compares a value with the items of a list, and nothing else."""
-    if any(runs_code(each) for each in [items, *arguments, *named.values()]) or "key" in named:
-        return call_opaque(function, items, *arguments, **named)
-    known = stable(items)
-    if type(known) is list and any(runs_code(item) for item in known):
-        return call_opaque(function, items, *arguments, **named)
-    return function(known, *[stable(argument) for argument in arguments], **named)
+def call_sorting(function: Any, items: Any, *arguments: Any, **named: Any) -> object:
+    """Call something of heapq or bisect, which compares the items of a list, and may move them.
+    This is one step, unless code of Python does a part of it."""
+    has_key = named.get("key") is not None
+    if shape_of(type(items)) == INDEXED and is_modelled(type(items), "__getitem__"):
+        parts = [*items, *arguments, *named.values()]
+        if has_key or any(runs_code(part) for part in parts) or has_code(parts):
+            if has_key:
+                named["key"] = callee(named["key"])
+            return STEPWISE[function](items, *arguments, **named)
+        if function in FINDERS:
+            return function(stable(items), *[stable(each) for each in arguments], **named)
+    return call_opaque(function, items, *arguments, **named)
+
+
+def count_elements(mapping: Any, items: Any) -> None:
+    """How a Counter counts what it is given: in one step, unless Python code does a part of it."""
+    kind = type(mapping)
+    is_plain = is_modelled(kind, "get") and is_modelled(kind, "__setitem__")
+    given = iterate(items) if takes_steps(items) else items_of(items)
+    if is_plain and not takes_steps(items) and not any(runs_code(item) for item in given):
+        count_at_once(mapping, given)
+        return
+    for item in given:
+        if is_plain and not runs_code(item):
+            count_at_once(mapping, (item,))
+        else:
+            store_item(mapping, item, method(mapping, "get")(item, 0) + 1)
+
+
+def count_at_once(mapping: Any, items: Any) -> None:
+    give(mapping, (items,))
+    change_all(mapping)
+    COUNT(mapping, items)
+
+
+COUNT: Final[Any] = vars(collections)["_count_elements"]
 
 
 def has_parts(items: list[Any]) -> bool:
@@ -616,11 +691,20 @@ def call_opaque(our_function: Callable[..., Any], /, *arguments: Any, **named: A
 def touch(function: Any, things: list[Any], given: list[Any]) -> None:
     """C code is about to do something to those of some things that threads share."""
     touched = shared_among(things)
-    for thing in touched:
+    name = full_name_of(function)
+    for thing in told_of(name, touched, given):
         if len(touched) > 1 or not is_one_step(function, thing, given):
-            RUNNING.check.objects.note_opaque(full_name_of(function), thing)
+            RUNNING.check.objects.note_opaque(name, thing)
     for thing in touched:
         change_all(thing)
+
+
+def told_of(name: str, touched: list[Any], given: list[Any]) -> list[Any]:
+    """What there is to tell of: all that is touched. With a harmless module or a tool, what is its
+    own is no matter, nor what it does while there is one thread, to set the scene."""
+    if not is_known_code(name):
+        return touched
+    return shared_among(given) if len(RUNNING.check.runtime.live) > 1 else []
 
 
 def held_by(owner: Any) -> list[Any]:
@@ -799,9 +883,18 @@ def get_items(first: object, *others_and_thing: Any) -> object:
     return tuple(found) if others else found[0]
 
 
-GETTERS: Final[dict[type, Callable[..., object]]] = {
-    operator.attrgetter: get_attributes,
-    operator.itemgetter: get_items,
+def call_named(making: Any, thing: object) -> object:
+    """What an operator.methodcaller does. `making` is how it was made: with named arguments, by a
+    partial."""
+    named = making[0].keywords if type(making[0]) is partial else {}
+    name, *arguments = making[0].args + making[1] if named else making[1]
+    return method(thing, name)(*arguments, **named)
+
+
+GETTERS: Final[dict[type, Callable[[Any], Callable[..., object]]]] = {
+    operator.attrgetter: lambda getter: partial(get_attributes, *getter.__reduce__()[1]),
+    operator.itemgetter: lambda getter: partial(get_items, *getter.__reduce__()[1]),
+    operator.methodcaller: lambda caller: partial(call_named, caller.__reduce__()),
 }
 
 
@@ -821,10 +914,11 @@ HARMLESS: Final = {
 BUILTINS: Final[dict[object, Callable[..., object]]] = {
     **{function: partial(call_reading, function) for function in READERS},
     **{function: partial(call_ordering, function) for function in ORDERERS},
-    **{function: partial(call_finding, function) for function in FINDERS},
+    **{function: partial(call_sorting, function) for function in STEPWISE},
     **{function: partial(call_showing, function) for function in SHOWERS},
     dict: partial(make_dict, dict),
     OrderedDict: partial(make_dict, OrderedDict),
+    COUNT: count_elements,
     print: print_shown,
     namedtuple: namedtuple,  # it looks at its caller
     len: length,
@@ -853,6 +947,10 @@ def entered(manager: Any) -> Any:
     """What a `with` statement enters."""
     check = RUNNING.check
     standard = check.standard
-    if check.runtime.is_elsewhere() or type(manager) not in standard.steered_types:
+    if check.runtime.is_elsewhere():
+        return manager
+    if type(manager) is warnings.catch_warnings:  # for all threads, before Python 3.14
+        note_module(warnings, "filters")
+    if type(manager) not in standard.steered_types:
         return manager
     return standard.steered(manager)

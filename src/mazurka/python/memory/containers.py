@@ -6,6 +6,7 @@ user's that implement the same protocols, or override them, run their own rewrit
 
 import gc
 import operator
+import sys
 from array import array
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
@@ -268,7 +269,9 @@ def load_item(container: Any, key: object) -> object:
 
 
 def load_default(container: "defaultdict[object, object]", key: object) -> object:
-    if container.default_factory in INSTANT:  # what Python does without letting go of its lock
+    factory = container.default_factory
+    # What Python does without letting go of its lock. (Other things may have hashes of their own.)
+    if type(factory) is type and factory in INSTANT:
         change_item(ITEM_INSERT, container, key, None)
         value = at_once(operator.getitem, container, key)
         give(container, (value,))
@@ -1009,7 +1012,25 @@ def call_method(our_function: Callable[..., Any], /, *arguments: Any, **named: A
     announce_method(container, name, arguments)
     if not is_sequence and are_coded(arguments):
         return quietly(partial(our_function, **named), *arguments)
+    if name in REDUCING:
+        return with_our_iterators(container, our_function(*arguments))
     return our_function(*arguments, **named)
+
+
+REDUCING: Final = {"__reduce__", "__reduce_ex__"}
+
+
+def with_our_iterators(container: Any, reduced: Any) -> Any:
+    """What a copy of a container is made from. Whoever makes it takes item after item, of a list or
+    deque, or of a dict."""
+    if type(reduced) is not tuple or len(reduced) < 4:
+        return reduced
+    function, arguments, state, *iterators = reduced
+    if iterators[0] is not None:
+        iterators[0] = iterate(container, True)
+    if len(iterators) > 1 and iterators[1] is not None:
+        iterators[1] = iterate(container.items(), True)
+    return function, arguments, state, *iterators
 
 
 def takes_steps(items: Any) -> bool:
@@ -1081,6 +1102,8 @@ def find(container: Any, name: str, arguments: tuple[Any, ...]) -> object:
     is_coded_list = runs_code(sought) or any(runs_code(each) for each in plain_items(container))
     if is_coded_list and not bounds:
         return find_stepwise(container, name, sought)
+    if is_coded_list and isinstance(container, list):
+        return index_stepwise(container, sought, *bounds)
     read_all(container)
     items = list(container)
     known = [sought if item is sought else stable(item) for item in items]
@@ -1113,6 +1136,22 @@ def find_stepwise(container: Any, name: str, sought: object) -> object:
     if name == "count":
         return count
     raise ValueError(f"{type(container).__name__}.{name}(x): x not in it")
+
+
+def index_stepwise(container: Any, sought: object, start: int, stop: int = sys.maxsize) -> int:
+    """The same for a part of a list, whose bounds are made out at the beginning."""
+    size = now_in(container)
+    first, last = [max(bound + size, 0) if bound < 0 else bound for bound in (start, stop)]
+    items = IndexIterator(container)
+    items.index = first
+    while items.index < last:
+        try:
+            item = next(items)
+        except StopIteration:
+            break
+        if are_equal(item, sought):
+            return items.index - 1
+    raise ValueError(f"{sought!r} is not in list")
 
 
 def view_method(function: Any) -> Any:

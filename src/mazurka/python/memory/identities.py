@@ -502,6 +502,8 @@ class Objects(Memory):
                 self.share_memory(thing, label)
         elif kind is FunctionType:
             self.share_closure(cast(FunctionType, thing))
+            if id(thing) in self.here:  # it has attributes of its own
+                self.share_memory(thing, label)
         elif kind is MethodType:
             self.share_next(cast(MethodType, thing).__self__, "")
             self.share_next(cast(MethodType, thing).__func__, "")

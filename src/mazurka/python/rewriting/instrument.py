@@ -41,7 +41,7 @@ from mazurka.python.rewriting.source_file import (
     functions_of,
     source_file,
 )
-from mazurka.python.rewriting.whose_code import is_made_up, is_seen, is_standard
+from mazurka.python.rewriting.whose_code import is_made_up, is_seen, is_standard, is_within
 from mazurka.python.source import PACKAGE, callers_frame
 
 Namespace: TypeAlias = dict[str, Any]
@@ -432,7 +432,3 @@ class KeptCode:
 
     def generated_by(self, hooks: Mapping[str, Any]) -> Generated:
         return self.generated if hooks is self.hooks else {}
-
-
-def is_within(module: str, packages: Sequence[str]) -> bool:
-    return any(module == package or module.startswith(package + ".") for package in packages)

@@ -16,9 +16,8 @@ from mazurka.python.rewriting.instrument import (
     Instrumentation,
     Namespace,
     instrumented,
-    is_within,
 )
-from mazurka.python.rewriting.whose_code import is_known
+from mazurka.python.rewriting.whose_code import is_known_code, is_modelled, is_within
 
 
 class OrdinaryCode:
@@ -98,7 +97,7 @@ class OrdinaryCode:
 
     def is_harmless(self, name: str) -> bool:
         """Whether we know, or the user has said, that a function does no harm."""
-        return is_within(name, self.code.opaque) or is_known(name)
+        return is_within(name, self.code.opaque) or is_known_code(name)
 
     def warnings(self) -> list[str]:
         """What was not seen."""
@@ -114,7 +113,7 @@ class OrdinaryCode:
             if not self.is_harmless(name):
                 found.append(f"what {name} does is not seen: it comes after the execution is over")
         for name in sorted(objects.opaque):
-            if self.is_harmless(name):
+            if is_within(name, self.code.opaque) or is_modelled(name):
                 continue
             labels = ", ".join(sorted(objects.opaque[name]))
             found.append(f"what {name} does to {labels} is not seen: it is not rewritten")

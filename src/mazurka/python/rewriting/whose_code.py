@@ -6,6 +6,7 @@ import os
 import re
 import sys
 import sysconfig
+from collections.abc import Iterable
 from importlib.machinery import BYTECODE_SUFFIXES, EXTENSION_SUFFIXES
 from types import CodeType
 
@@ -37,6 +38,9 @@ HARMLESS = {
 }  # fmt: skip
 
 OPAQUE = MODELLED | HARMLESS
+
+# Parts of such modules that work on what they are given, and are seen.
+SEEN_PARTS = {"unittest.case", "unittest.mock"}
 
 # Installed packages that run tests, and those that Mazurka stands on.
 TOOLS = {
@@ -83,7 +87,7 @@ def is_seen_path(filename: str) -> bool:
         return installed not in TOOLS
     for folder in STANDARD_LIBRARY:
         if path.startswith(folder):
-            return is_seen_standard(name_of(path.removeprefix(folder)))
+            return is_seen_standard(path.removeprefix(folder))
     return True
 
 
@@ -106,7 +110,9 @@ def is_standard(filename: str) -> bool:
 
 
 def is_seen_standard(module: str) -> bool:
-    return name_of(module) not in OPAQUE
+    """A module of the standard library, by its name or its path there."""
+    is_part = module.removesuffix(".py").replace(os.sep, ".") in SEEN_PARTS
+    return is_part or name_of(module) not in OPAQUE
 
 
 def name_of(module: str) -> str:
@@ -114,16 +120,26 @@ def name_of(module: str) -> str:
     return re.split(r"[./\\]", module, maxsplit=1)[0]
 
 
-def is_known(name: str) -> bool:
+def is_known_code(name: str) -> bool:
     """Whether nobody needs to be told what a function does to an object that threads share, by its
     full name."""
     package = name.partition(".")[0]
-    if package not in OPAQUE | TOOLS:
+    if package not in OPAQUE | TOOLS or is_within(name, SEEN_PARTS):
         return False
     path = getattr(sys.modules.get(package), "__file__", None)
     if path is None:
         return True
     return is_standard(path) or installed_name(os.path.abspath(path)) == package
+
+
+def is_within(module: str, packages: Iterable[str]) -> bool:
+    return any(module == package or module.startswith(package + ".") for package in packages)
+
+
+def is_modelled(name: str) -> bool:
+    """The same also for an object that it is handed: what a harmless module does to that, and not
+    to what it keeps itself, is another matter."""
+    return name.partition(".")[0] in MODELLED and is_known_code(name)
 
 
 def is_about_classes(code: CodeType) -> bool:
