@@ -269,6 +269,7 @@ def test_a_replay_takes_the_options_of_its_schedule() -> None:
         "max_events": 50,
         "loop_purity": False,
         "awaits": False,
+        "leaks": False,
         "unroll": 7,
         "instrument": ["pykka"],
         "opaque": ["attrs"],

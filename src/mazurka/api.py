@@ -136,6 +136,8 @@ def explore(program: Callable[[], object], **options: Unpack[GivenOptions]) -> R
     With `equivalence="reads-from"` executions count as one if each read gets its value from the
     same write, whatever the order of the writes, by the algorithm "trust": they may be fewer.
 
+    With `leaks=True`, memory of a C program that is never freed is a failure.
+
     A thread that goes round in a loop and changes nothing is cut there, and loops that poll become
     awaits: `loop_purity=False` and `awaits=False` switch that off, but for loops which do nothing
     but poll. `unroll` bounds the rounds of all other loops that have steps: an execution that goes
@@ -195,6 +197,8 @@ def explore_all(
     options = options.checked().with_granularity(isinstance(program, CProgram))
     if isinstance(program, CProgram):
         refuse_for_c(options)
+    else:
+        refuse_for_python(options)
     if tasks is None and jobs_wanted(options.jobs) > 1:
         return explored_in_jobs(function, program, options, begun), []
     return explore_here(program, tasks, options, begun)
@@ -289,10 +293,17 @@ def session_of(program: Callable[[], object], options: Options) -> "Session | Na
             options.max_events,
             options.step_limit,
             options.granularity == "sync",
+            options.leaks,
             options.progress,
         )
     names = [part.name for part in fields(Session) if part.name in OPTIONS]
     return Session(program, **{name: getattr(options, name) for name in names})
+
+
+def refuse_for_python(options: Options) -> None:
+    """Options that only C programs have."""
+    if options.leaks:
+        raise MazurkaError("leaks is there for C programs only: leave it out")
 
 
 def refuse_for_c(options: Options) -> None:

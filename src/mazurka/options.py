@@ -258,6 +258,13 @@ class Options:
         flag="no-awaits",
         saved=True,
     )
+    leaks: bool = row(
+        False,
+        "Memory that is never freed is a failure (for C programs).",
+        kind=SWITCH,
+        flag="leaks",
+        saved=True,
+    )
     timeouts: str = row(
         "any",
         "When waits time out: at any moment, or when no thread can go on (last).",
@@ -422,6 +429,7 @@ class GivenOptions(TypedDict, total=False):
     unroll: int | None
     loop_purity: bool
     awaits: bool
+    leaks: bool
     timeouts: str
     asyncio_order: str
     stop_on_failure: bool

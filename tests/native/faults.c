@@ -88,7 +88,7 @@ static void *free_pointer(void *unused) {
 }
 
 static void *wait_at_barrier(void *unused) {
-    counter = counter + 0;
+    atomic_fetch_add(&flag, 0);
     pthread_barrier_wait(&barrier);
     return unused;
 }
@@ -164,6 +164,31 @@ static void *spin(void *unused) {
     return unused;
 }
 
+static int *_Atomic lent;
+static void *lend(void *unused) {
+    int local = 5;
+    static int kept = 5;
+    lent = FAULTY ? &local : &kept;
+    return unused;
+}
+
+static void *count_plainly(void *unused) {
+    if (FAULTY) counter++; /* data race */
+    else atomic_fetch_add(&flag, 1);
+    return unused;
+}
+
+static void *wait_for_flag(void *unused) {
+    while (!atomic_load(&flag)) {} /* livelock */
+    return unused;
+}
+static void *set_flag(void *unused) { if (!FAULTY) atomic_store(&flag, 1); return unused; }
+
+/* Memory for an object, which has been initialised only if nothing is wrong. */
+#define MADE(type, name, initialise) \
+    type *name = malloc(sizeof *name); \
+    if (!FAULTY) initialise
+
 static int deep(int n) { volatile char room[4096]; room[n % 4096] = (char)n; return n ? deep(n - 1) + room[0] : 0; }
 
 static void *nothing(void *unused) { return unused; }
@@ -191,6 +216,23 @@ int main(int count, char **arguments) {
     if (IS("destroyed")) { if (FAULTY) pthread_mutex_lock(&one); pthread_mutex_destroy(&one); } /* destroyed */
     if (IS("relocked")) { pthread_mutex_lock(&one); if (FAULTY) pthread_mutex_lock(&one); } /* relocked */
     if (IS("recursive")) { pthread_mutex_lock(&recursive); pthread_mutex_lock(&recursive); pthread_mutex_unlock(&recursive); pthread_mutex_unlock(&recursive); if (FAULTY) assert(pthread_mutex_unlock(&recursive) == 0); } /* recursive */
+    if (IS("ended stack")) { pthread_t t; pthread_create(&t, NULL, lend, NULL); pthread_join(t, NULL); assert(*lent == 5); } /* ended stack */
+    if (IS("unmade mutex")) { MADE(pthread_mutex_t, mutex, pthread_mutex_init(mutex, NULL)); pthread_mutex_lock(mutex); pthread_mutex_unlock(mutex); } /* unmade mutex */
+    if (IS("unmade condition")) { MADE(pthread_cond_t, unmade, pthread_cond_init(unmade, NULL)); pthread_cond_signal(unmade); } /* unmade condition */
+    if (IS("unmade semaphore")) { MADE(sem_t, unmade, sem_init(unmade, 0, 1)); sem_wait(unmade); } /* unmade semaphore */
+    if (IS("unmade rwlock")) { MADE(pthread_rwlock_t, unmade, pthread_rwlock_init(unmade, NULL)); pthread_rwlock_rdlock(unmade); } /* unmade rwlock */
+    if (IS("unmade spinlock")) { MADE(pthread_spinlock_t, unmade, pthread_spin_init(unmade, 0)); pthread_spin_lock(unmade); } /* unmade spinlock */
+    if (IS("unmade barrier")) { MADE(pthread_barrier_t, unmade, pthread_barrier_init(unmade, NULL, 1)); pthread_barrier_wait(unmade); } /* unmade barrier */
+    if (IS("unmade on the stack")) { pthread_mutex_t mutex; if (!FAULTY) pthread_mutex_init(&mutex, NULL); pthread_mutex_lock(&mutex); } /* unmade on the stack */
+    if (IS("destroyed and used")) { if (FAULTY) pthread_mutex_destroy(&one); pthread_mutex_lock(&one); } /* destroyed and used */
+    if (IS("unwritten")) { int *block = malloc(sizeof *block); if (!FAULTY) *block = 0; printf("%d", *block); }
+    if (IS("unwritten branch")) { int block[10]; if (!FAULTY) block[9] = 0; if (block[9] & 2) atomic_store(&flag, 1); else atomic_store((atomic_int *)&counter, 1); }
+    if (IS("leak")) { int *block = malloc(40); int *mine = malloc(2); free(mine); if (!FAULTY) free(block); } /* leak */
+    if (IS("data race")) both(count_plainly, count_plainly);
+    if (IS("livelock")) both(wait_for_flag, set_flag);
+    if (IS("spinlock relocked")) { pthread_spin_init(&spinlock, 0); pthread_spin_lock(&spinlock); if (FAULTY) pthread_spin_lock(&spinlock); } /* spinlock relocked */
+    if (IS("write lock relocked")) { pthread_rwlock_wrlock(&rwlock); if (FAULTY) pthread_rwlock_wrlock(&rwlock); } /* write lock relocked */
+    if (IS("joins a detached one")) { pthread_t t; pthread_create(&t, NULL, nothing, NULL); if (FAULTY) pthread_detach(t); pthread_join(t, NULL); } /* joins a detached one */
     if (IS("joined twice")) { pthread_t t; pthread_create(&t, NULL, nothing, NULL); pthread_join(t, NULL); if (FAULTY) pthread_join(t, NULL); } /* joined twice */
     if (IS("joins itself")) { if (FAULTY) pthread_join(pthread_self(), NULL); } /* joins itself */
     if (IS("barrier")) { pthread_barrier_init(&barrier, NULL, FAULTY ? 3 : 2); both(wait_at_barrier, wait_at_barrier); }

@@ -29,6 +29,7 @@ def explored(
     arguments: list[str],
     algorithm: str,
     granularity: str = "access",
+    leaks: bool = False,
     **settings: Any,
 ) -> Result:
     """All executions, by an algorithm."""
@@ -44,5 +45,5 @@ def explored(
         return result
 
     program = c_program(made.sources[0], args=arguments)
-    session = NativeSession(program, 10_000, 30.0, granularity == "sync", None)
+    session = NativeSession(program, 10_000, 30.0, granularity == "sync", leaks, None)
     return session.searched(made, search, {}, True)[0]

@@ -173,3 +173,33 @@ def test_tasks_can_be_taken_up_elsewhere(tmp_path: Path) -> None:
         more, new = explore_tasks(program, [left.pop()], max_executions=1)
         result, left = result + more, left + new
     assert result.executions == whole.executions
+
+
+def test_bit_fields_are_not_seen_as_steps(tmp_path: Path) -> None:
+    text = """
+        #include <pthread.h>
+        struct { unsigned one : 3, other : 3; } bits;
+        void *set(void *unused) { bits.one = 1; return unused; }
+        int main(void) {
+            pthread_t t;
+            pthread_create(&t, 0, set, 0);
+            bits.other = 1;
+            return 0;
+        }
+    """
+    program = mazurka.c_program(file_with(tmp_path, text))
+    result = mazurka.explore(program, granularity="access")
+    assert result.verdict == "incomplete"
+    assert "program.c:3 has a bit-field" in result.warnings[0]
+    assert [failure.kind for failure in mazurka.explore(program).failures] == ["data race"]
+
+
+def test_memory_that_is_never_freed(tmp_path: Path) -> None:
+    text = "#include <stdlib.h>\nint main(void) { return malloc(3) == NULL; }"
+    program = file_with(tmp_path, text)
+    assert run("check", program).exit_code == 0
+    found = run("check", program, "--leaks")
+    assert found.exit_code == 1, found.output
+    assert "1 of 3 bytes at" in found.output
+    with pytest.raises(mazurka.MazurkaError, match="for C programs only"):
+        mazurka.explore(lambda: None, leaks=True)

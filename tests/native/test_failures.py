@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from mazurka.engine.result import DEADLOCK, EXCEPTION, Failure
+from mazurka.engine.result import (
+    DATA_RACE,
+    DEADLOCK,
+    EXCEPTION,
+    LIVELOCK,
+    NONDETERMINISM,
+    Failure,
+)
 from mazurka.native.compiling import Compiled
 from tests.native.in_process import compiled_text, explored
 
@@ -25,12 +32,22 @@ FAULTS = {
     "null": ("segmentation fault: a null pointer", "null"),
     "null atomic": ("segmentation fault: a null pointer", "null atomic"),
     "null lock": ("segmentation fault: a null pointer", "null lock"),
-    "wild": ("segmentation fault: the address 0x1234567890", "wild"),
+    "wild": ("segmentation fault: a wild pointer, 0x1234567890", "wild"),
     "division": ("arithmetic error", "division"),
     "stack overflow": ("stack overflow", ""),
     "not held": ("unlock of a lock that the thread does not hold", "not held"),
     "destroyed": ("destruction of a lock that is held", "destroyed"),
     "recursive": ("assertion failed", "recursive"),
+    "ended stack": ("access to the stack of a thread that has ended", "ended stack"),
+    "unmade mutex": ("use of a mutex that is not initialised", "unmade mutex"),
+    "unmade condition": ("use of a condition that is not initialised", "unmade condition"),
+    "unmade semaphore": ("use of a semaphore that is not initialised", "unmade semaphore"),
+    "unmade rwlock": ("use of a lock for readers and writers that is not", "unmade rwlock"),
+    "unmade spinlock": ("use of a spinlock that is not initialised", "unmade spinlock"),
+    "unmade barrier": ("use of a barrier that is not initialised", "unmade barrier"),
+    "unmade on the stack": ("use of a mutex that is not initialised", "unmade on the stack"),
+    "destroyed and used": ("use of a mutex that is not initialised", "destroyed and used"),
+    "joins a detached one": ("the thread is detached", "joins a detached one"),
     "joined twice": ("the thread was joined before", "joined twice"),
     "joins itself": ("a thread joins itself", "joins itself"),
     "once": ("assertion failed: counter == 1", "once"),
@@ -48,9 +65,21 @@ FAULTS = {
 DEADLOCKS = {
     "deadlock": "deadlock",
     "lost signal": "lost signal",
-    "relocked": "relocked",
     "barrier": "",
     "semaphore": "semaphore",
+}
+
+
+# What is told of those that fail in another way: the kind, the message, and the line.
+OTHERS = {
+    "relocked": (DEADLOCK, "lock of what the thread holds already", "relocked"),
+    "spinlock relocked": (DEADLOCK, "lock of what the thread holds", "spinlock relocked"),
+    "write lock relocked": (DEADLOCK, "lock of what the thread holds", "write lock relocked"),
+    "livelock": (LIVELOCK, "a thread waits in a loop for what never comes", "livelock"),
+    "data race": (DATA_RACE, "counter is written by", "data race"),
+    "leak": (EXCEPTION, "memory is allocated and never freed", "leak"),
+    "unwritten": (NONDETERMINISM, "what the program does depends on memory that it reads", ""),
+    "unwritten branch": (NONDETERMINISM, "what the program does depends on memory that it", ""),
 }
 
 
@@ -64,7 +93,8 @@ def programs() -> Iterator[tuple[Compiled, Compiled]]:
 
 
 def failures_of(made: Compiled, name: str) -> list[Failure]:
-    result = explored(made, [name], "pop")
+    granularity = "sync" if name == "data race" else "access"
+    result = explored(made, [name], "pop", granularity, name == "leak")
     assert result.complete + result.blocked == result.executions
     return result.failures
 
@@ -89,7 +119,20 @@ def test_deadlocks_are_told(programs: tuple[Compiled, Compiled], name: str) -> N
         assert any(f"/* {DEADLOCKS[name]} */" in detail for detail in waiting), waiting
 
 
-@pytest.mark.parametrize("name", [*FAULTS, "deadlock", "lost signal", "barrier", "semaphore"])
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_failures_are_told(programs: tuple[Compiled, Compiled], name: str) -> None:
+    kind, message, comment = OTHERS[name]
+    failures = failures_of(programs[0], name)
+    assert {failure.kind for failure in failures} == {kind}, failures[0].message
+    assert failures[0].message.startswith(message)
+    if comment:
+        assert any(f"/* {comment} */" in detail for detail in failures[0].details)
+
+
+@pytest.mark.parametrize(
+    "name", [*FAULTS, *OTHERS, "deadlock", "lost signal", "barrier", "semaphore"]
+)
 def test_what_is_mended_is_verified(programs: tuple[Compiled, Compiled], name: str) -> None:
-    result = explored(programs[1], [name], "optimal")
-    assert result.verdict == "verified", result.failures[0].message
+    for granularity in ("access", "sync"):
+        result = explored(programs[1], [name], "optimal", granularity, name == "leak")
+        assert result.verdict == "verified", result.failures[0].message

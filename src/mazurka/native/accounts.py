@@ -29,6 +29,7 @@ from mazurka.engine.operation import (
     is_blind,
     is_memory_access,
 )
+from mazurka.engine.program import COMPLETE
 from mazurka.engine.result import (
     DATA_RACE,
     DEADLOCK,
@@ -54,7 +55,8 @@ if TYPE_CHECKING:
 FAILURES: Final = (
     *("", "assertion", "aborted", "exited", "signalled", "stack_overflow", "use_after_free"),
     *("out_of_block", "double_free", "invalid_free", "not_held", "bad_join"),
-    *("held_destroyed", "endless", "error_called", "no_value"),
+    *("held_destroyed", "endless", "error_called", "no_value", "stack_of_ended", "relocked"),
+    "uninitialised",
 )
 SENTENCES: Final = {
     "aborted": "the program calls abort",
@@ -64,6 +66,8 @@ SENTENCES: Final = {
     "double_free": "double free",
     "invalid_free": "free of what is no block of the heap",
     "not_held": "unlock of a lock that the thread does not hold",
+    "stack_of_ended": "access to the stack of a thread that has ended",
+    "relocked": "lock of what the thread holds already: it would wait for itself",
     "held_destroyed": "destruction of a lock that is held, or of a condition that threads wait for",
 }
 # The accesses of a data race: runtime/state.h.
@@ -73,6 +77,10 @@ FORMS: Final = ("fetch_add", "fetch_and", "fetch_or", "fetch_xor", "fetch_nand")
 # Of a thread's status.
 FAILURE, SIGNAL, FAILED_AT, FAULT, CODE, EXIT_CODE, SPINS = 3, 4, 5, 6, 7, 8, 9
 
+UNWRITTEN = (
+    "what the program does depends on memory that it reads before it writes it: with other values "
+    "there, the same schedule goes another way"
+)
 WHERE_TO_LOOK = "look for clocks, addresses, input, or memory that is read before it is written"
 
 
@@ -277,6 +285,8 @@ def account_of(program: "NativeProgram") -> Failure:
     failed = library.state[FIRST_FAILED]
     if failed >= 0:
         return thread_failed(run, failed)
+    if program.answer.status == COMPLETE:
+        return leak(run)
     return waiting_for_ever(run)
 
 
@@ -307,9 +317,11 @@ def thread_failed(run: RunInWords, thread: int) -> Failure:
         sentence = f"the program exits with code {program.status(thread, EXIT_CODE)}"
     elif what == "signalled":
         sentence = signal_words(program, thread)
-    elif what in ("use_after_free", "out_of_block", "double_free"):
+    elif what == "uninitialised":
+        sentence = f"use of {message} that is not initialised, or was destroyed"
+    elif what in ("use_after_free", "out_of_block", "double_free", "stack_of_ended"):
         sentence += f": {run.address(program.status(thread, FAULT))}"
-    kind = STUCK if what == "endless" else EXCEPTION
+    kind = {"endless": STUCK, "relocked": DEADLOCK}.get(what, EXCEPTION)
     if what == "endless":
         sentence = (
             "a thread ran for longer than step_limit without coming to a step: look for an endless "
@@ -343,11 +355,23 @@ def data_race(run: RunInWords) -> Failure:
     return failure
 
 
+def leak(run: RunInWords) -> Failure:
+    """Blocks of the heap that are never freed, by the lines that allocate them."""
+    blocks = run.library.unfreed()
+    sizes: Counter[int] = Counter()
+    for place, size in blocks:
+        sizes[place] += size
+    counts = Counter(place for place, _ in blocks)
+    details = [f"{counts[place]} of {sizes[place]} bytes{run.where(place)}" for place in sizes]
+    return new_failure(run, EXCEPTION, "memory is allocated and never freed", details)
+
+
 def signal_words(program: "NativeProgram", thread: int) -> str:
     number = program.status(thread, SIGNAL)
     fault = program.status(thread, FAULT)
     if number == signal.SIGSEGV:
-        pointer = "a null pointer" if 0 <= fault < 4096 else f"the address {fault & (2**64 - 1):#x}"
+        wild = f"a wild pointer, {fault & (2**64 - 1):#x}"
+        pointer = "a null pointer" if 0 <= fault < 4096 else wild
         return f"segmentation fault: {pointer}"
     if number == signal.SIGFPE:
         return "arithmetic error (a division by zero, say)"

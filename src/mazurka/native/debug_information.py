@@ -146,6 +146,27 @@ class DebugInformation:
                         yield name, entry.get_DIE_from_attribute("DW_AT_type")
 
 
+def bit_fields(library: Path, runtime: Path) -> list[str]:
+    """Where the program has bit-fields, but for those of the system."""
+    found = []
+    with library.open("rb") as file:
+        information = elf_file(file).get_dwarf_info()
+        for unit in information.iter_CUs():
+            name = unit.get_top_DIE().attributes["DW_AT_name"].value.decode()
+            if Path(name).parent == runtime:
+                continue
+            entries = [one for one in unit.iter_DIEs() if "DW_AT_bit_size" in one.attributes]
+            if not entries:
+                continue
+            files = files_of(information.line_program_for_CU(unit), unit)
+            for entry in entries:
+                attributes = entry.attributes
+                where = files.get(attributes["DW_AT_decl_file"].value, "")
+                if not where.startswith("/usr/"):
+                    found.append(f"{where}:{attributes['DW_AT_decl_line'].value}")
+    return found
+
+
 def files_of(program: Any, unit: Any) -> dict[int, str]:
     """The names of the files of a unit, by their numbers."""
     header = program.header

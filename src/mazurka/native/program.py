@@ -16,10 +16,18 @@ from mazurka.engine.operation import (
     may_block,
     mode_when_enabled,
 )
-from mazurka.engine.program import BLOCKED, NOBODY, REDUNDANT, Answer, Program, Request
-from mazurka.engine.result import Failure
+from mazurka.engine.program import (
+    BLOCKED,
+    COMPLETE,
+    NOBODY,
+    REDUNDANT,
+    Answer,
+    Program,
+    Request,
+)
+from mazurka.engine.result import NONDETERMINISM, Failure
 from mazurka.engine.schedule import Schedule
-from mazurka.native.accounts import account_of, account_of_change, race_in_words
+from mazurka.native.accounts import UNWRITTEN, account_of, account_of_change, race_in_words
 from mazurka.native.naming import Names
 from mazurka.native.operations import FORM_PLAIN, NativeValues, part_of, view_of
 from mazurka.native.runtime_library import (
@@ -27,6 +35,8 @@ from mazurka.native.runtime_library import (
     ANSWER,
     EXIT_CODE,
     EXITED,
+    FILLED,
+    FILLING,
     FIRST,
     FIRST_FAILED,
     HAS_NEWS,
@@ -74,6 +84,10 @@ GAVE_UP: Final = 2
 SPINS: Final = 9
 
 
+# What fresh memory is filled with: in the first run, and in all others.
+FILLINGS: Final = (0x35, 0xCB)
+
+
 class Anew(Exception):
     """Threads share something that they were not known to share: the search must begin anew."""
 
@@ -87,6 +101,7 @@ class NativeProgram(Program):
         names: Names,
         max_events: int = 1000,
         only_sync: bool = False,
+        tells_leaks: bool = False,
     ) -> None:
         super().__init__(NativeValues())
         self.library = library
@@ -114,6 +129,9 @@ class NativeProgram(Program):
         self.had_sleepers = True
         self.watched = 0  # how many locations the runtime was told about
         self.manner = (-1, False, False)  # how it was told to go on
+        self.tells_leaks = tells_leaks
+        self.runs = 0
+        self.first_ending = ""
         self.state[WATCHED] = 0
         self.state[ONLY_SYNC] = only_sync
         library.functions.mz_begin_search()
@@ -133,6 +151,8 @@ class NativeProgram(Program):
         self.keep = keep
         self.taken = same
         self.plan(request, same)
+        if self.runs < 3:
+            self.fill_memory()
         told: int = self.run_once()
         while told & 7 != ENDED:
             self.state[ANSWER] = self.answer_to(told)
@@ -145,7 +165,16 @@ class NativeProgram(Program):
         self.take_in(position)
         logged.extend(events[same:position])
         self.answer = self.conclude(told)
+        if self.runs == 1:
+            self.logged = []  # the values of the next run are others, if they depend on its memory
         return self.answer
+
+    def fill_memory(self) -> None:
+        """The first two runs have other values in memory that was never written: if that shows, the
+        program depends on it."""
+        self.runs += 1
+        self.state[FILLING] = FILLINGS[0] if self.runs == 1 else FILLINGS[1]
+        self.state[FILLED] = 256 << 10 if self.runs < 3 else 2 << 10
 
     def begin_of_difference(self, events: list[Event]) -> int:
         """How many events are those that the runtime has still in its log."""
@@ -303,6 +332,8 @@ class NativeProgram(Program):
             self.look_at_threads(answer)
         if answer.race is not None:
             answer.failed = True
+        if self.tells_leaks and answer.status == COMPLETE and not answer.failed:
+            answer.failed = bool(self.library.unfreed(1))
         return answer
 
     def look_at_threads(self, answer: Answer) -> None:
@@ -361,7 +392,23 @@ class NativeProgram(Program):
         return self.threads[thread * library.thread_size + library.status_at + what]
 
     def failure(self) -> Failure:
-        return account_of(self)
+        failure = account_of(self)
+        if failure.kind == NONDETERMINISM and self.runs == 2 and self.repeats_with_same_memory():
+            failure.message = UNWRITTEN
+        return failure
+
+    def repeats_with_same_memory(self) -> bool:
+        """Whether the second run is as the first one was, if its memory is."""
+        del self.request.events[:]
+        self.logged = []
+        self.runs = 0
+        self.run(self.request)
+        events = [self.stable_names(event) for event in self.events]
+        del self.request.events[:]
+        self.runs = 0
+        self.run(self.request)
+        self.runs = 2
+        return events == [self.stable_names(event) for event in self.events]
 
     def ending(self) -> str:
         if self.state[STOPPED] != NOT_STOPPED or self.diverged_at >= 0:
@@ -377,7 +424,13 @@ class NativeProgram(Program):
         return f"complete, with {self.outcome()!r}"
 
     def changed(self, first: str, second: str) -> Failure:
-        return account_of_change(self, first, second)
+        failure = account_of_change(self, first, second)
+        if self.runs == 2:
+            self.runs = 0
+            self.run(self.request)
+            if self.ending() == first:
+                failure.message = UNWRITTEN
+        return failure
 
     def outcome(self) -> object:
         """What was printed; if nothing was, the exit code."""

@@ -32,7 +32,9 @@ UNFINISHED: Final = 22
 ONLY_SYNC: Final = 23
 HAS_RACE: Final = 24
 SAME: Final = 25
-STATE_SIZE: Final = 26
+FILLING: Final = 26
+FILLED: Final = 27
+STATE_SIZE: Final = 28
 RACE_SIZE: Final = 8  # of `struct race`
 STEP_SIZE: Final = 15  # of `struct step`, in numbers
 SLEEPER_SIZE: Final = 5
@@ -111,6 +113,15 @@ class Library:
         function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
         block = function(address, ctypes.byref(size), ctypes.byref(place))
         return (block, size.value, place.value) if block else None
+
+    def unfreed(self, most: int = 1000) -> list[tuple[int, int]]:
+        """The blocks of the heap that were never freed: where they were made, and their sizes."""
+        places, sizes = (ctypes.c_int64 * most)(), (ctypes.c_int64 * most)()
+        function = self.functions.mz_unfreed
+        function.restype = ctypes.c_int64
+        function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64]
+        found = min(function(places, sizes, most), most)
+        return list(zip(places[:found], sizes[:found], strict=True))
 
     def function_of(self, thread: int) -> int:
         """Where the function of a thread begins."""

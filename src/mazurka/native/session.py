@@ -19,8 +19,8 @@ from mazurka.engine.errors import MazurkaError
 from mazurka.engine.result import Result
 from mazurka.engine.task import Outdated
 from mazurka.native.c_program import CProgram
-from mazurka.native.compiling import Compiled, compiled
-from mazurka.native.debug_information import fixed_thread_locals, symbols_of
+from mazurka.native.compiling import RUNTIME, Compiled, compiled
+from mazurka.native.debug_information import bit_fields, fixed_thread_locals, symbols_of
 from mazurka.native.known_functions import HARMLESS
 from mazurka.native.naming import Names
 from mazurka.native.program import Anew, NativeProgram
@@ -86,6 +86,16 @@ def unseen_parts(made: Compiled) -> list[str]:
     return found
 
 
+def unseen_neighbours(made: Compiled) -> list[str]:
+    """To write a bit-field also reads those beside it, and writes them again. The compiler tells of
+    the write alone, which is all that data races need, but not of all that is done."""
+    return [
+        f"{place} has a bit-field: that writing it also reads and writes those beside it is not "
+        "seen where accesses are steps (check with granularity='sync')"
+        for place in bit_fields(made.library, RUNTIME)
+    ]
+
+
 @dataclass(frozen=True)
 class NativeSession:
     """How a C program is to be run: `mazurka.explore` says what the options mean."""
@@ -94,6 +104,7 @@ class NativeSession:
     max_events: int
     step_limit: float
     only_sync: bool  # plain accesses are no steps
+    tells_leaks: bool
     progress: Callable[[Result], None] | None
     warnings: list[str] = field(default_factory=list)  # what was not seen
     threads: list[int] = field(default_factory=list)  # how many each search has met
@@ -119,6 +130,8 @@ class NativeSession:
         """Run a search in a process of its own: no program takes this one down."""
         with compiled_in_a_folder(self.program) as made:
             self.warnings.extend(unseen_parts(made))
+            if not self.only_sync:
+                self.warnings.extend(unseen_neighbours(made))
 
             def work(tell: Callable[[Result], None]) -> tuple[T, int]:
                 self.senders.append(tell)
@@ -139,7 +152,9 @@ class NativeSession:
         with loaded(made, self.program) as (library, names):
             library.set_limit(self.step_limit)
             for _ in range(MOST_SEARCHES):
-                program = NativeProgram(library, names, self.max_events, self.only_sync)
+                program = NativeProgram(
+                    library, names, self.max_events, self.only_sync, self.tells_leaks
+                )
                 program.learn(learnt)
                 try:
                     found = search(program)

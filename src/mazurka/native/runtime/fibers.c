@@ -5,7 +5,7 @@
 
 /* The same addresses in every process, so that programs which look at them repeat themselves. */
 #define STACKS ((char *)0x600000000000)
-enum { GUARD = 4096, OWN_STACK_SIZE = 32 << 10, CLEARED = 2048 };
+enum { GUARD = 4096, OWN_STACK_SIZE = 32 << 10 };
 
 __asm__(
     ".text\n"
@@ -107,11 +107,26 @@ static void begin_fiber(void) {
 }
 
 static void prepare_fiber(struct thread *thread) {
-    mz_fill((char *)thread->stack_top - CLEARED, 0, CLEARED);  /* nothing of earlier executions */
+    /* Nothing of earlier executions. */
+    mz_fill((char *)thread->stack_top - mz.filled, (int)mz.filling, (size_t)mz.filled);
     void **top = (void **)((char *)thread->stack_top - 64);
     top[-1] = NULL;  /* where begin_fiber would return to: it never does */
     top[-2] = (void *)begin_fiber;
     thread->stack_pointer = top - 8;
+}
+
+/* The thread on whose stack an address is, or NULL. */
+struct thread *mz_owner_of_stack(uintptr_t address) {
+    uintptr_t offset = address - (uintptr_t)STACKS;
+    return offset < (uintptr_t)MOST_THREADS * STACK_SIZE ? &mz.threads[offset / STACK_SIZE] : NULL;
+}
+
+/* Some bytes of a thread's stack are accessed by others, in this execution or another one. */
+void mz_lend_stack(uintptr_t address, size_t size) {
+    struct thread *owner = mz_owner_of_stack(address);
+    if (!owner) return;
+    if (!owner->lent || address < owner->lent) owner->lent = address;
+    if (address + size > owner->lent_end) owner->lent_end = address + size;
 }
 
 /* Let a new thread run up to its first operation. Then whoever has started it goes on. */
@@ -147,6 +162,9 @@ static void run_key_destructors(struct thread *thread) {
 
 void mz_finish(struct thread *thread) {
     if (mz.keys_known && !thread->failure) run_key_destructors(thread);
+    mz_settle_store(thread);
+    bool is_over = thread->failure || (thread->number == 0 && mz.exited);
+    if (thread->lent && !is_over) mz_free_range(thread->lent, thread->lent_end - thread->lent, 0);
     mz_settle_store(thread);
     thread->is_finished = 1;
     for (;;) mz_to_host(thread);

@@ -6,7 +6,7 @@
 
 #include "state.h"
 
-enum { GRAIN = 16, GAP = 32, FREED = 255, FILLING = 0xCB };
+enum { GRAIN = 16, GAP = 32, FREED = 255 };
 
 /* For each grain, how many of its bytes can be used: 0 outside of blocks; or FREED. */
 static struct { unsigned char *usable; } heap STATE = {0};
@@ -53,9 +53,21 @@ void mz_check_bounds(uintptr_t address, size_t size, uintptr_t place) {
 /* And the block must not be freed. Where others may free it, this is asked when the access is made:
    what a thread is about to do must not depend on what others have done without its knowledge. */
 void mz_check_freed(uintptr_t address, uintptr_t place) {
-    if (!mz_in_heap(address) || *usable_at(address) != FREED) return;
+    if (!mz_in_heap(address) || *usable_at(address) != FREED) {
+        mz_check_ended(address, place);
+        return;
+    }
     mz.current->fault = (int64_t)address;
     mz_fail(USE_AFTER_FREE, place, "");
+}
+
+/* The stack of a thread is freed when that ends; that of main not, if it ends the program. */
+void mz_check_ended(uintptr_t address, uintptr_t place) {
+    struct thread *owner = mz_owner_of_stack(address);
+    if (!owner || owner == mz.current || !owner->is_live || !owner->is_finished) return;
+    if (owner->failure || (owner->number == 0 && mz.exited)) return;
+    mz.current->fault = (int64_t)address;
+    mz_fail(STACK_OF_ENDED, place, "");
 }
 
 static void *take(size_t size, size_t alignment, uintptr_t place) {
@@ -86,7 +98,7 @@ static void refuse_early(void) {
 }
 
 void *malloc(size_t size) {
-    if (mz.current) return filled(size, GRAIN, FILLING, PLACE);
+    if (mz.current) return filled(size, GRAIN, (int)mz.filling, PLACE);
     refuse_early();
     return __libc_malloc(size);
 }
@@ -134,11 +146,11 @@ void *realloc(void *block, size_t size) {
         refuse_early();
         return __libc_realloc(block, size);
     }
-    if (!block) return filled(size, GRAIN, FILLING, PLACE);
+    if (!block) return filled(size, GRAIN, (int)mz.filling, PLACE);
     if (!mz_in_heap((uintptr_t)block)) mz_fail(INVALID_FREE, PLACE, "");
     mz_check_bounds((uintptr_t)block, 1, PLACE);
     size_t had = ((struct header *)block - 1)->size;
-    void *other = filled(size, GRAIN, FILLING, PLACE);
+    void *other = filled(size, GRAIN, (int)mz.filling, PLACE);
     if (!other) return NULL;
     memcpy(other, block, had < size ? had : size);
     release(block, PLACE);
@@ -147,7 +159,7 @@ void *realloc(void *block, size_t size) {
 
 void *aligned_alloc(size_t alignment, size_t size) {
     if (!mz.current) refuse_early();
-    return mz.current ? filled(size, alignment, FILLING, PLACE) : NULL;
+    return mz.current ? filled(size, alignment, (int)mz.filling, PLACE) : NULL;
 }
 
 void *memalign(size_t alignment, size_t size) { return aligned_alloc(alignment, size); }
@@ -158,6 +170,25 @@ int posix_memalign(void **result, size_t alignment, size_t size) {
     mz_plain((uintptr_t)result, sizeof *result, true, PLACE);
     *result = block;
     return 0;
+}
+
+/* For Python: the blocks that were never freed: where they were made, and their sizes. */
+EXPORTED int64_t mz_unfreed(int64_t *places, int64_t *sizes, int64_t most) {
+    int64_t found = 0;
+    for (int64_t number = 0; number < mz.live_known; number++) {
+        const struct thread *thread = mz.live[number];
+        uintptr_t begin = (uintptr_t)HEAP + (uintptr_t)thread->number * HEAP_SIZE;
+        for (uintptr_t at = begin + GRAIN; at < (uintptr_t)thread->heap; at += GRAIN) {
+            if (*usable_at(at) == 0 || *usable_at(at) == FREED || *usable_at(at - GRAIN) != 0) continue;
+            const struct header *header = (const struct header *)at - 1;
+            if (found < most) {
+                places[found] = (int64_t)(header->place - mz_base());
+                sizes[found] = (int64_t)header->size;
+            }
+            found++;
+        }
+    }
+    return found;
 }
 
 /* For Python: the block that an address is in, as far as that can be told; 0 if in none. */

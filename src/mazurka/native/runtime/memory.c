@@ -75,6 +75,7 @@ static int64_t new_location(uintptr_t address, size_t size, bool is_sync) {
     }
     int64_t number = mz.locations_known++;
     mz.locations[number] = (struct location){address, (int64_t)size, is_sync};
+    mz_lend_stack(address, size);
     for (size_t place = 0; place < size; place++)
         *notes_of(address + place) = FIRST_LOCATION + (uint32_t)number;
     if (mz_watch_location(address, size)) mz.has_news = 1;  /* that was no step */

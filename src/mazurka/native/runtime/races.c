@@ -111,6 +111,12 @@ static bool is_known(uint64_t stamp, const struct thread *thread) {
     return other == thread->number || stamp >> 8 <= thread->known[other];
 }
 
+/* A place in the code, or 0: where a thread ends, say. */
+static uint32_t short_place(const struct thread *thread, uintptr_t place) {
+    if (thread->caller) place = thread->caller;
+    return place ? (uint32_t)(place - mz_base()) : 0;
+}
+
 static void note_race(struct thread *thread, uintptr_t address, uint64_t stamp, uint32_t place,
                       int first_kind, int second_kind, uintptr_t second_place) {
     if (mz.has_race) return;
@@ -122,13 +128,9 @@ static void note_race(struct thread *thread, uintptr_t address, uint64_t stamp, 
         .first_place = place,
         .second = thread->number,
         .second_kind = second_kind,
-        .second_place = (int64_t)((thread->caller ? thread->caller : second_place) - mz_base()),
+        .second_place = short_place(thread, second_place),
         .position = mz.position,
     };
-}
-
-static uint32_t short_place(const struct thread *thread, uintptr_t place) {
-    return (uint32_t)((thread->caller ? thread->caller : place) - mz_base());
 }
 
 /* Whether the reads of a cell are all of earlier executions, or known. */
@@ -245,6 +247,7 @@ static inline bool is_repeated(const struct cell *cell, unsigned mask, bool is_w
 bool mz_watch(struct thread *thread, uintptr_t address, size_t size, int kind, uintptr_t place) {
     bool has_location = false;
     uintptr_t end = address + size;
+    if (kind != FREES && !mz_is_on_stack(thread, address)) mz_lend_stack(address, size);
     for (uintptr_t unit = address / UNIT * UNIT; unit < end; unit += UNIT) {
         if (kind == FREES && !has_cells(unit)) continue;
         struct cell *cell = cell_at(unit);

@@ -63,6 +63,7 @@ struct thread {
     struct visit { uint64_t changes; int64_t step, kind, location; size_t size; char *copy; } visit;
     uint64_t reads;  /* since the latest change */
     struct { uintptr_t address; uint64_t count, reads, since; } polled;  /* see note_own_read */
+    uintptr_t lent, lent_end;  /* of its stack, what others access */
     struct thread *starter;
     void *(*function)(void *);
     void *argument, *result;
@@ -98,7 +99,7 @@ struct location {
 enum {
     NOT_FAILED, ASSERTION, ABORTED, EXITED, SIGNALLED, STACK_OVERFLOW, USE_AFTER_FREE, OUT_OF_BLOCK,
     DOUBLE_FREE, INVALID_FREE, NOT_HELD, BAD_JOIN, HELD_DESTROYED, ENDLESS, ERROR_CALLED,
-    NO_VALUE
+    NO_VALUE, STACK_OF_ENDED, RELOCKED, UNINITIALISED
 };
 
 /* Why a run came back to Python. */
@@ -119,6 +120,8 @@ struct runtime {
     int64_t locations_known, threads_known, output_size, first_failed, unfinished;
     int64_t only_sync, has_race;  /* only_sync, of the request: plain accesses are no steps */
     int64_t same;  /* of the request: so many steps are those of the latest run, and not in `asked` */
+    /* Of the request: the bytes that memory has before it is written, and so many of a stack. */
+    int64_t filling, filled;
     /* Not for Python. */
     int64_t learnt_known, enabled_known, ticks;
     struct thread *current;
@@ -174,6 +177,8 @@ void *mz_map(void *address, size_t size);
 void mz_switch(void **save, void *load);
 void mz_to_host(struct thread *thread);
 uint64_t mz_on_own_stack(struct thread *thread);
+struct thread *mz_owner_of_stack(uintptr_t address);
+void mz_lend_stack(uintptr_t address, size_t size);
 void mz_start_fiber(struct thread *thread);
 void mz_finish(struct thread *thread) __attribute__((noreturn));
 struct thread *mz_child(struct thread *parent, int64_t order);
@@ -209,6 +214,8 @@ void mz_map_heap(void);
 void mz_reset_heap(struct thread *thread);
 void mz_check_bounds(uintptr_t address, size_t size, uintptr_t place);
 void mz_check_freed(uintptr_t address, uintptr_t place);
+void mz_check_ended(uintptr_t address, uintptr_t place);
+EXPORTED int64_t mz_unfreed(int64_t *places, int64_t *sizes, int64_t most);
 
 /* spins.c */
 void mz_note_read(struct thread *thread);

@@ -4,6 +4,7 @@
    has to be put back: the first word has the holder's number and 1. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <threads.h>
@@ -20,6 +21,12 @@ static uint64_t ordered(int order, int kind, volatile void *at, int size, uint64
                         uintptr_t place) {
     mz.current->ordering = IS_GIVEN | order;
     return step(kind, at, size, first, place);
+}
+
+/* What a lock, a condition or a semaphore has in its memory tells whether it was ever initialised:
+   fresh memory has other values. (Memory of zeros is initialised, on Linux.) */
+static void require_made(bool is_made, const char *what, uintptr_t place) {
+    if (!is_made) mz_fail(UNINITIALISED, place, what);
 }
 
 /* Threads */
@@ -100,17 +107,27 @@ int nanosleep(const struct timespec *time, struct timespec *left) { (void)time, 
 
 struct mutex { uint32_t holder, unused, unused_too, depth; int kind; };
 
+enum { DESTROYED = -1 };
+
+static void require_mutex(const struct mutex *mutex, uintptr_t place) {
+    bool is_made = mutex->holder <= MOST_THREADS && (unsigned)mutex->kind <= PTHREAD_MUTEX_ADAPTIVE_NP;
+    require_made(is_made, "a mutex", place);
+}
+
 static bool holds(struct mutex *mutex) { return mutex->holder == mz.current->number + 1; }
 
 static int lock(struct mutex *mutex, uintptr_t place) {
     mz_touch((uintptr_t)mutex, sizeof *mutex, place);
+    require_mutex(mutex, place);
     if (holds(mutex) && mutex->kind == PTHREAD_MUTEX_RECURSIVE) {
         mutex->depth++;
         mz.current->changes++;
         return 0;
     }
     if (holds(mutex) && mutex->kind == PTHREAD_MUTEX_ERRORCHECK) return EDEADLK;
+    if (holds(mutex)) mz_fail(RELOCKED, place, "");
     step(ACQUIRE, &mutex->holder, 4, 0, place);
+    require_mutex(mutex, place);  /* it may have been destroyed meanwhile */
     mutex->depth = 1;
     return 0;
 }
@@ -118,6 +135,7 @@ static int lock(struct mutex *mutex, uintptr_t place) {
 /* Also with a time limit: whether that has passed is as open as whether the mutex is free. */
 static int try_lock(struct mutex *mutex, int failure, uintptr_t place) {
     mz_touch((uintptr_t)mutex, sizeof *mutex, place);
+    require_mutex(mutex, place);
     if (holds(mutex) && mutex->kind == PTHREAD_MUTEX_RECURSIVE) {
         mutex->depth++;
         mz.current->changes++;
@@ -130,6 +148,7 @@ static int try_lock(struct mutex *mutex, int failure, uintptr_t place) {
 
 static int unlock(struct mutex *mutex, uintptr_t place) {
     mz_touch((uintptr_t)mutex, sizeof *mutex, place);
+    require_mutex(mutex, place);
     if (!holds(mutex)) {
         if (mutex->kind == PTHREAD_MUTEX_RECURSIVE || mutex->kind == PTHREAD_MUTEX_ERRORCHECK)
             return EPERM;
@@ -149,7 +168,12 @@ static void init_mutex(struct mutex *mutex, int kind, uintptr_t place) {
 }
 
 static void destroy_mutex(struct mutex *mutex, uintptr_t place) {
+    mz_touch((uintptr_t)mutex, sizeof *mutex, place);
+    require_mutex(mutex, place);
+    if (mz.only_sync) mz_watch(mz.current, (uintptr_t)mutex, 4, WRITES, place);
     if (step(LOAD, &mutex->holder, 4, 0, place)) mz_fail(HELD_DESTROYED, place, "");
+    mutex->kind = DESTROYED;
+    mz.current->changes++;
 }
 
 int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes) {
@@ -178,13 +202,22 @@ int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until
    a signal wakes, so any may be. A thread enters the set while it holds the mutex still: then it
    releases that, and waits until it is notified. */
 
+static void require_waiters(const uint64_t *waiters, uintptr_t place) {
+    mz_touch((uintptr_t)waiters, sizeof *waiters, place);
+    uint64_t set = *(const volatile uint64_t *)waiters;
+    bool is_made = mz.threads_known >= 64 || set >> mz.threads_known == 0;
+    require_made(is_made, "a condition", place);
+}
+
 static int wait(uint64_t *waiters, struct mutex *mutex, bool is_timed, uintptr_t place) {
     struct thread *thread = mz.current;
     if (thread->number >= 64) {
         mz_refuse("more than 64 threads, of which some wait for conditions: too many to be checked");
         mz_give_up();
     }
+    require_waiters(waiters, place);
     mz_touch((uintptr_t)mutex, sizeof *mutex, place);
+    require_mutex(mutex, place);
     if (!holds(mutex)) mz_fail(NOT_HELD, place, "");
     uint32_t depth = mutex->depth;
     int result = 0;
@@ -210,6 +243,7 @@ static int nth_member(uint64_t set, int64_t index) {
 }
 
 static void signal_one(uint64_t *waiters, uintptr_t place) {
+    require_waiters(waiters, place);
     for (;;) {
         uint64_t set = step(LOAD, waiters, 8, 0, place);
         if (!set) return;
@@ -223,6 +257,7 @@ static void signal_one(uint64_t *waiters, uintptr_t place) {
 }
 
 static void signal_all(uint64_t *waiters, uintptr_t place) {
+    require_waiters(waiters, place);
     if (!step(LOAD, waiters, 8, 0, place)) return;
     uint64_t set = step(EXCHANGE, waiters, 8, 0, place);
     for (; set; set &= set - 1) notify(__builtin_ctzll(set), place);
@@ -274,18 +309,30 @@ int pthread_rwlock_destroy(pthread_rwlock_t *lock) {
     destroy_condition((uint64_t *)lock, PLACE);
     return 0;
 }
+static void require_rwlock(const void *lock, bool locks, uintptr_t place) {
+    mz_touch((uintptr_t)lock, 8, place);
+    uint64_t value = *(const volatile uint64_t *)lock;
+    bool is_made = value >> 32 <= MOST_THREADS && (value & 0xffffffff) <= MOST_THREADS * 16;
+    require_made(is_made, "a lock for readers and writers", place);
+    if (locks && value >> 32 == (uint64_t)mz.current->number + 1) mz_fail(RELOCKED, place, "");
+}
+
 int pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
+    require_rwlock(lock, true, PLACE);
     step(READ_ACQUIRE, lock, 8, 0, PLACE);
     return 0;
 }
 int pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
+    require_rwlock(lock, true, PLACE);
     step(WRITE_ACQUIRE, lock, 8, 0, PLACE);
     return 0;
 }
 int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock) {
+    require_rwlock(lock, false, PLACE);
     return step(READ_TRY_ACQUIRE, lock, 8, 0, PLACE) >> 32 ? EBUSY : 0;
 }
 int pthread_rwlock_trywrlock(pthread_rwlock_t *lock) {
+    require_rwlock(lock, false, PLACE);
     return step(WRITE_TRY_ACQUIRE, lock, 8, 0, PLACE) ? EBUSY : 0;
 }
 int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *until) {
@@ -297,7 +344,7 @@ int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *un
     return step(WRITE_TRY_ACQUIRE, lock, 8, 0, PLACE) ? ETIMEDOUT : 0;
 }
 int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
-    mz_touch((uintptr_t)lock, 8, PLACE);
+    require_rwlock(lock, false, PLACE);
     uint64_t value = *(volatile uint64_t *)lock;  /* whether we write does not change meanwhile */
     if (value >> 32 == (uint64_t)mz.current->number + 1)
         ordered(RELEASES, EXCHANGE, lock, 8, 0, PLACE);
@@ -318,15 +365,23 @@ int pthread_spin_destroy(pthread_spinlock_t *lock) {
     if (step(LOAD, lock, 4, 0, PLACE)) mz_fail(HELD_DESTROYED, PLACE, "");
     return 0;
 }
+static void require_spinlock(pthread_spinlock_t *lock, uintptr_t place) {
+    mz_touch((uintptr_t)lock, 4, place);
+    require_made((uint32_t)*lock <= MOST_THREADS, "a spinlock", place);
+}
+
 int pthread_spin_lock(pthread_spinlock_t *lock) {
+    require_spinlock(lock, PLACE);
+    if (*lock == mz.current->number + 1) mz_fail(RELOCKED, PLACE, "");
     step(ACQUIRE, lock, 4, 0, PLACE);
     return 0;
 }
 int pthread_spin_trylock(pthread_spinlock_t *lock) {
+    require_spinlock(lock, PLACE);
     return step(TRY_ACQUIRE, lock, 4, 0, PLACE) ? EBUSY : 0;
 }
 int pthread_spin_unlock(pthread_spinlock_t *lock) {
-    mz_touch((uintptr_t)lock, 4, PLACE);
+    require_spinlock(lock, PLACE);
     if (*lock != mz.current->number + 1) mz_fail(NOT_HELD, PLACE, "");
     step(RELEASE, lock, 4, 0, PLACE);
     return 0;
@@ -354,7 +409,8 @@ int pthread_barrier_destroy(pthread_barrier_t *barrier) {
 int pthread_barrier_wait(pthread_barrier_t *barrier) {
     struct barrier *own = (struct barrier *)barrier;
     mz_touch((uintptr_t)own, sizeof *own, PLACE);
-    if (!own->parties) mz_fail(NO_VALUE, PLACE, "a barrier is used that was not initialised");
+    bool is_made = own->parties && own->rounds <= own->arrivals / own->parties;
+    require_made(is_made && own->arrivals >> 48 == 0, "a barrier", PLACE);
     uint64_t arrivals = ordered(ACQUIRES | RELEASES, FETCH_ADD, &own->arrivals, 8, 1, PLACE);
     uint64_t round = arrivals / own->parties + 1;
     if ((arrivals + 1) % own->parties) {
@@ -413,15 +469,24 @@ int sem_init(sem_t *semaphore, int shared, unsigned value) {
     return 0;
 }
 int sem_destroy(sem_t *semaphore) { (void)semaphore; return 0; }
+static void require_semaphore(const sem_t *semaphore, uintptr_t place) {
+    mz_touch((uintptr_t)semaphore, 8, place);
+    uint64_t value = *(const volatile uint64_t *)semaphore;
+    require_made(value <= SEM_VALUE_MAX, "a semaphore", place);
+}
+
 int sem_post(sem_t *semaphore) {
+    require_semaphore(semaphore, PLACE);
     step(SEMAPHORE_RELEASE, semaphore, 8, 1, PLACE);
     return 0;
 }
 int sem_wait(sem_t *semaphore) {
+    require_semaphore(semaphore, PLACE);
     step(SEMAPHORE_ACQUIRE, semaphore, 8, 0, PLACE);
     return 0;
 }
 static int try_semaphore(sem_t *semaphore, int failure, uintptr_t place) {
+    require_semaphore(semaphore, place);
     if (step(SEMAPHORE_TRY_ACQUIRE, semaphore, 8, 0, place)) return 0;
     if (errno != failure) mz.current->changes++;  /* a loop may look at it */
     errno = failure;
