@@ -174,7 +174,8 @@ def write(thing: object, name: str, value: object) -> None:
     """A step that gives an attribute a new value, unless that is the thread's own."""
     check = RUNNING.check
     objects = check.objects
-    cell = objects.field_of(thing, name)
+    record = objects.record_of(thing)
+    cell = objects.field_in(record, thing, name)
     if cell is None:
         check.runtime.note_change()
         objects.save_own_field(thing, name)
@@ -187,7 +188,7 @@ def write(thing: object, name: str, value: object) -> None:
             objects.note_changed(known, thing)
         objects.share(value, known.label or "")
         write_cell(cell, value)
-        objects.save_field(thing, name)
+        objects.save_field(record, thing, name)
 
 
 def write_cell(cell: Cell, value: object) -> None:
@@ -546,7 +547,8 @@ def store_global(variable: GlobalVariable, value: object) -> None:
     if not check.runtime.is_elsewhere():
         objects.share(value, variable.name)
         write_cell(variable.place(), value)
-        objects.save_field(variable.namespace, variable.name)
+        record = objects.record_of(variable.namespace)
+        objects.save_field(record, variable.namespace, variable.name)
     variable.namespace[variable.name] = value
 
 
@@ -554,7 +556,8 @@ def delete_global(variable: GlobalVariable) -> None:
     check = RUNNING.check
     if not check.runtime.is_elsewhere():
         write_cell(variable.place(), MISSING)
-        check.objects.save_field(variable.namespace, variable.name)
+        record = check.objects.record_of(variable.namespace)
+        check.objects.save_field(record, variable.namespace, variable.name)
     if variable.name not in variable.namespace:
         raise NameError(f"name '{variable.name}' is not defined", name=variable.name)
     del variable.namespace[variable.name]

@@ -21,7 +21,7 @@ from _string import formatter_field_name_split  # type: ignore[import-not-found]
 from abc import ABCMeta
 from array import array
 from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import Context, ContextVar
 from enum import EnumMeta
 from functools import partial
@@ -88,10 +88,14 @@ from mazurka.python.memory.containers import (
 )
 from mazurka.python.memory.shapes import (
     ATOMS,
+    BUILTIN_FUNCTION,
+    FUNCTION,
     INDEXED,
     KEYED,
+    METHOD,
     MISSING,
     NO_CONTAINER,
+    PARTIAL,
     CMethodType,
     LruCache,
     is_coarse,
@@ -115,6 +119,8 @@ class Calls:
         self.files: set[str] = set()  # of rewritten code
         self.entrances: dict[int, CodeType] = {}  # of functions there that were not called so far
         self.skipped: set[int] = set()  # functions there that cannot be, by the id of their code
+        # The code of functions of which all is seen, whatever they work on; by its id.
+        self.transparent: dict[int, CodeType] = {}
         # Other functions of Python that are not, and were called: their code, if they have some.
         self.unseen: dict[str, CodeType | None] = {}
         self.replacements = replacements  # by the identity of what is replaced
@@ -122,6 +128,11 @@ class Calls:
         self.full_caches: set[str] = set()  # cached functions whose caches were full once
         self.late: set[str] = set()  # finalizers of objects that an execution has left
         self.stdout = sys.stdout  # what the user sees
+
+    def skip(self, codes: Iterable[int]) -> None:
+        """These are the functions that cannot be rewritten."""
+        self.skipped = set(codes)
+        self.transparent = {}
 
 
 MIXINS: Final = Mapping.get.__code__.co_filename
@@ -144,16 +155,16 @@ def callee(function: Any) -> Any:
     if runtime.is_elsewhere():
         return function
     kind = type(function)
-    if kind is FunctionType:
+    if kind is FUNCTION:
         if is_transparent(function):
             return function
         if function in BUILTINS:
             return BUILTINS[function]
-    elif kind is MethodType:
+    elif kind is METHOD:
         return callee_for_method(function)
-    elif kind is BuiltinFunctionType or kind is CMethodType:
+    elif kind is BUILTIN_FUNCTION or kind is CMethodType:
         return callee_for_builtin(function)
-    elif kind is partial:
+    elif kind is PARTIAL:
         return partial(callee(function.func), *function.args, **function.keywords)
     elif issubclass(kind, type):
         return callee_for_class(function)
@@ -223,8 +234,10 @@ def callee_for_method(function: Any) -> Any:
     inner = function.__func__
     if type(inner) is LruCache:
         return partial(callee_for_cached(inner), function.__self__)
-    if type(inner) is not FunctionType:
+    if type(inner) is not FUNCTION:
         return partial(callee(inner), function.__self__)
+    if id(inner.__code__) in RUNNING.check.calls.transparent:  # as nearly always
+        return function
     if is_transparent(inner) and not is_mixed_in(inner, type(function.__self__)):
         return function
     replacement = replacement_for(function)  # of `random.choice`, say: it was imported before
@@ -252,11 +265,20 @@ LOGGING: Final = {
 
 def is_transparent(function: FunctionType) -> bool:
     """Whether all that a function does is seen: it is rewritten, or only calls what is."""
-    return is_rewritten(function) or is_glue(function) or is_ours(function)
+    calls = RUNNING.check.calls
+    if id(function.__code__) in calls.transparent:  # as nearly always
+        return True
+    is_seen = is_rewritten(function)
+    code = function.__code__
+    if not (is_seen or is_glue(code) or code.co_filename.startswith(PACKAGE)):
+        return is_ours(function)
+    if code.co_filename != MIXINS and id(code) not in calls.entrances:
+        calls.transparent[id(code)] = code
+    return True
 
 
-def is_glue(function: FunctionType) -> bool:
-    return function.__code__.co_filename in GLUE and function.__name__ not in LOOKING
+def is_glue(code: CodeType) -> bool:
+    return code.co_filename in GLUE and code.co_name not in LOOKING
 
 
 # Functions of inspect that look at the attributes of what they are given, past its methods.

@@ -14,8 +14,6 @@ from hashlib import blake2b
 from sys import modules
 from threading import Thread
 from types import (
-    BuiltinFunctionType,
-    CellType,
     CodeType,
     CoroutineType,
     FunctionType,
@@ -32,9 +30,16 @@ from mazurka.python.memory.cells import Contents, Variable
 from mazurka.python.memory.older_objects import newer_objects
 from mazurka.python.memory.shapes import (
     ATOMS,
+    BUILTIN_FUNCTION,
+    CLOSURE_CELL,
+    COROUTINE,
     ELEMENTS,
+    FUNCTION,
+    GENERATOR,
     KEYED,
+    METHOD,
     NO_CONTAINER,
+    PARTIAL,
     CMethodType,
     LruCache,
     all_are_atoms,
@@ -198,7 +203,8 @@ class Objects(Memory):
             self.early = Undo()
         self.before = self.here
         self.here = {}
-        self.dicts = dict(self.namespaces)
+        if len(self.dicts) != len(self.namespaces):
+            self.dicts = dict(self.namespaces)
         for function in self.cached:
             function.cache_clear()  # it may be called by code that is not rewritten
 
@@ -261,7 +267,7 @@ class Objects(Memory):
         """An object that was not given away: it is its user's own, unless it was there before."""
         if issubclass(type(thing), type):
             return self.first_use_of_class(cast(type, thing))
-        if type(thing) is FunctionType:
+        if type(thing) is FUNCTION:
             code = RUNNING.check.code
             if code is not None and code.was_there(thing):
                 return self.add_function(thing)
@@ -273,7 +279,10 @@ class Objects(Memory):
         record = Record(thing, thread.id)
         record.site = where_now()
         self.here[id(thing)] = record
-        if record.site in self.sites or (self.learnt_sites and self.is_learnt(record.site)):
+        # (To hash a code object takes longer than to see that there are none.)
+        if (self.sites and record.site in self.sites) or (
+            self.learnt_sites and self.is_learnt(record.site)
+        ):
             self.publish(record, "")
         return record
 
@@ -457,7 +466,10 @@ class Objects(Memory):
     def share(self, thing: object, label: str) -> None:
         """An object is put where other threads may find it, with all that hangs on it: that may be
         nested more deeply than Python lets functions call each other."""
-        if type(thing) in ATOMS and type(thing) is not BuiltinFunctionType:
+        kind = type(thing)
+        if kind in ATOMS and kind is not BUILTIN_FUNCTION:
+            return
+        if kind is tuple and not thing:
             return
         outer, self.todo = self.todo, [(thing, label)]
         try:
@@ -483,13 +495,13 @@ class Objects(Memory):
                 todo[size:] = parts
 
     def share_next(self, thing: object, label: str) -> None:
-        if type(thing) not in ATOMS or type(thing) is BuiltinFunctionType:
+        if type(thing) not in ATOMS or type(thing) is BUILTIN_FUNCTION:
             self.todo.append((thing, label))
 
     def share_one(self, thing: object, label: str) -> None:
         kind = type(thing)
         if kind in ATOMS:
-            if kind is BuiltinFunctionType or kind is CMethodType:  # maybe a method
+            if kind is BUILTIN_FUNCTION or kind is CMethodType:  # maybe a method
                 self.share_next(cast(Any, thing).__self__, "")
             return
         if kind is tuple or kind is frozenset:
@@ -500,18 +512,18 @@ class Objects(Memory):
                 self.share_next(part, label)
             if kind.__dictoffset__:
                 self.share_memory(thing, label)
-        elif kind is FunctionType:
+        elif kind is FUNCTION:
             self.share_closure(cast(FunctionType, thing))
             if id(thing) in self.here:  # it has attributes of its own
                 self.share_memory(thing, label)
-        elif kind is MethodType:
+        elif kind is METHOD:
             self.share_next(cast(MethodType, thing).__self__, "")
             self.share_next(cast(MethodType, thing).__func__, "")
-        elif kind is partial:
+        elif kind is PARTIAL:
             call = cast("partial[object]", thing)
             self.share_next((call.func, call.args, tuple(call.keywords.values())), "")
             self.share_memory(thing, label)
-        elif kind is GeneratorType:
+        elif kind is GENERATOR:
             frame = cast(Any, thing).gi_frame
             if frame is not None:
                 self.share_next(tuple(frame.f_locals.values()), "")
@@ -519,11 +531,11 @@ class Objects(Memory):
         elif kind is LruCache:
             cache_of(thing)
             self.share_memory(thing, label)
-        elif kind is CoroutineType:
+        elif kind is COROUTINE:
             frame = cast(Any, thing).cr_frame
             if frame is not None:
                 self.share_next(tuple(frame.f_locals.values()), "")
-        elif kind is CellType or is_memory(kind):
+        elif kind is CLOSURE_CELL or is_memory(kind):
             self.share_memory(thing, label)
         elif self.rooting and kind in HOLDERS:
             self.share_next(tuple(get_referents(thing)), label)
@@ -548,8 +560,9 @@ class Objects(Memory):
         if closure is not None:
             # What our own functions call it is not the user's word. (A module may be None.)
             ours = str(cast(Any, function).__module__).startswith("mazurka.")
-            for name, cell in zip(function.__code__.co_freevars, closure, strict=True):
-                self.share_next(cell, "" if ours else name)
+            names = function.__code__.co_freevars
+            for number in range(len(closure)):
+                self.share_next(closure[number], "" if ours else names[number])
         if function.__defaults__ is not None:
             self.share_next(function.__defaults__, "")
         if function.__kwdefaults__ is not None:
@@ -557,7 +570,7 @@ class Objects(Memory):
 
     def share_parts(self, thing: object, label: str) -> None:
         """What hangs on an object."""
-        if type(thing) is CellType:
+        if type(thing) is CLOSURE_CELL:
             self.share_next(contents_of_cell(thing), label)
             return
         shape = shape_of(type(thing))
@@ -641,7 +654,10 @@ class Objects(Memory):
 
     def field_of(self, thing: object, name: str) -> Cell | None:
         """The location of an attribute; None if it is nobody else's business."""
-        record = self.record_of(thing)
+        return self.field_in(self.record_of(thing), thing, name)
+
+    def field_in(self, record: Record, thing: object, name: str) -> Cell | None:
+        """The same, of an object whose record is at hand."""
         if record.owner >= 0:
             return None
         cell = record.fields.get(name)
@@ -712,9 +728,10 @@ class Objects(Memory):
         record.is_changed = True
         return record.owner == OUTSIDE
 
-    def save_field(self, thing: object, name: str) -> None:
+    def save_field(self, record: Record, thing: object, name: str) -> None:
         """An attribute is about to be changed."""
-        if self.is_lasting(thing):
+        record.is_changed = True
+        if record.owner == OUTSIDE:
             self.undo.save_field(thing, name)
         else:
             self.save_own_field(thing, name)

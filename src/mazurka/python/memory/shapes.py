@@ -8,7 +8,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
 from contextvars import Context
 from enum import Enum
-from functools import lru_cache
+from functools import lru_cache, partial
 from threading import Thread
 from types import (
     BuiltinFunctionType,
@@ -34,6 +34,14 @@ NUMBERS: Final[tuple[Any, ...]] = (bytearray, array)  # those in which there are
 MISSING: Final = object()  # in place of what is not there
 CMethodType: Final = type(array("b").extend)  # of some methods of C, in some versions of Python
 LruCache: Final = type(lru_cache(lambda: None))
+# Compiled code finds a constant at once, and looks a name from elsewhere up each time.
+FUNCTION: Final = types.FunctionType
+METHOD: Final = types.MethodType
+BUILTIN_FUNCTION: Final = BuiltinFunctionType
+GENERATOR: Final = types.GeneratorType
+COROUTINE: Final = types.CoroutineType
+CLOSURE_CELL: Final = CellType
+PARTIAL: Final[type] = partial
 
 # What has nothing in it that could change or be shared.
 ATOMS: Final[set[type]] = {
@@ -173,6 +181,8 @@ def is_of_asyncio(module: str | None) -> bool:
 
 def plain_length(container: object) -> int:
     """The length of a container, whatever its class says."""
+    if type(container) is list:  # as most are
+        return len(container)
     if isinstance(container, dict):
         return dict.__len__(container)
     if isinstance(container, list):
@@ -209,6 +219,8 @@ def all_are_atoms(items: Iterable[object]) -> bool:
 
 def plain_item(container: object, index: int) -> object:
     """An item of a list, or of what is like one, whatever its class says."""
+    if type(container) is list:  # as most are
+        return cast(object, container[index])
     if isinstance(container, list):
         return cast(object, list.__getitem__(container, index))
     for kind in NUMBERS:

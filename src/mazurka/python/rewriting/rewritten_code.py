@@ -68,7 +68,7 @@ class OrdinaryCode:
             self.name_closures(namespace)
 
     def take_in_skipped(self) -> None:
-        self.check.calls.skipped = set(self.code.skipped_codes)
+        self.check.calls.skip(self.code.skipped_codes)
         self.check.objects.has_news = True
 
     def begin(self) -> None:

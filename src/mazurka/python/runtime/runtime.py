@@ -609,6 +609,8 @@ class Runtime(Standing):
     def note_place(self, event: Event, thread: Thread) -> None:
         """Where in the source a step is made. It is mostly in the code where the thread made one
         before: to look whose code it is takes time."""
+        if thread.has_left:
+            return
         frame = running_frame()
         if frame is not None:
             code = frame.f_code

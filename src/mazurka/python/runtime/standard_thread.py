@@ -160,6 +160,8 @@ class ThreadRun:
 
     def end(self) -> None:
         runtime = RUNNING.check.runtime
+        if runtime.current is not None:
+            runtime.current.has_left = True
         if runtime.repeats(STORE, self.ended):
             self.ended.value = True
         else:

@@ -171,6 +171,7 @@ class Thread(Stepper):
         self.gave_up = False  # an assumption failed: blocked for good
         self.spin: object = None  # the loop that it waits in, if it gave up or awaits for that
         self.latest = 0  # the position after its latest step, or after the one that spawned it
+        self.has_left = False  # the user's code: what it does now has no place in the source
         self.loop: object = None  # the one whose head it came to last
         self.until: Until | None = None  # what its next operation is to wait for
         self.timeout: Timeout | None = None  # if its next operation may time out, at last
