@@ -80,10 +80,11 @@ def test_the_account_then_the_assertion(pytester: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(
         [
             "test_bank.py::test_lost: FAILED; 2 executions in * s*(pop)",
+            "lost update: add-1 read `account` (test_bank.py:6) and wrote it *",
             "AssertionError: assert [23]0 == 40",
             "  raised at test_bank.py:14: assert account.load() == 40",
-            "The execution, 9 steps by 3 threads:",
-            "  3  add-1 * load account: 10 * test_bank.py:6 *",
+            "The execution, 9 steps by 3 threads, in test_bank.py:",
+            "[*]  6 * load account: 10 *",
             "What it raised:",
             ">       assert account.load() == 40",
             "E       assert [23]0 == 40",
@@ -102,8 +103,8 @@ def test_a_failure_without_an_exception(pytester: pytest.Pytester) -> None:
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            "deadlock: no thread can go on",
-            "  take-1 waits to acquire locks*",
+            "deadlock between `locks[[]0]` and `locks[[]1]`: take-1 waits for `locks[[]1]` (*",
+            "* waits to acquire locks[[]1]*",
             "FAILED test_bank.py::test_deadlock - deadlock: no thread can go on",
         ]
     )
@@ -145,7 +146,7 @@ def test_colours_if_the_terminal_has_them(
 ) -> None:
     monkeypatch.setenv("TERM", "xterm")
     text = output(run(pytester, BANK, "-k", "deadlock", "--color=yes"))
-    assert "\x1b[1;31mdeadlock: no thread can go on\x1b[0m" in text
+    assert "\x1b[1;31mdeadlock between `locks[0]` and `locks[1]`: " in text
 
 
 def test_a_cut_search_is_not_a_pass(pytester: pytest.Pytester) -> None:
@@ -531,7 +532,7 @@ def test_xdist(pytester: pytest.Pytester) -> None:
             "FAILED test_bank.py::test_deadlock - deadlock: no thread can go on",
         ],
     )
-    assert "The execution, 9 steps by 3 threads:" in output(result)
+    assert "The execution, 9 steps by 3 threads, in " in output(result)
     assert len(list((pytester.path / "failures").iterdir())) == 2
 
 
@@ -540,7 +541,7 @@ def test_without_the_plugin(pytester: pytest.Pytester) -> None:
     result = pytester.runpytest_subprocess(*QUICK, "-p", "no:mazurka")
     result.assert_outcomes(passed=2, failed=2)
     assert "mazurka: " not in output(result)
-    assert "The execution, 9 steps by 3 threads:" in output(result)
+    assert "The execution, 9 steps by 3 threads, in " in output(result)
 
 
 def test_suites_that_do_not_use_it_do_not_load_it(pytester: pytest.Pytester) -> None:

@@ -12,7 +12,7 @@ from time import perf_counter
 from types import MethodType
 from typing import TYPE_CHECKING, Any, ParamSpec, Unpack, overload
 
-from mazurka.engine.errors import ConditionMet, MazurkaError
+from mazurka.engine.errors import BeginsAnew, ConditionMet, MazurkaError
 from mazurka.engine.event import Event
 from mazurka.engine.memory_use import peak_memory_mb
 from mazurka.engine.program import Program
@@ -41,7 +41,8 @@ from mazurka.python.program import LEARNT, PythonProgram
 from mazurka.python.session import Session
 from mazurka.python.source import COMPILED as COMPILED
 from mazurka.python.source import users_traceback
-from mazurka.report.text import result_text
+from mazurka.report.explain import explained, replayed
+from mazurka.report.text import failure_groups, result_text
 from mazurka.scale.programs import named
 
 P = ParamSpec("P")
@@ -52,6 +53,7 @@ class NoLongerFails(MazurkaError):
 
 
 UNSEEN = "not everything was seen"
+MOST_EXPLAINED = 3  # ways to fail
 
 
 class CheckFailed(AssertionError):
@@ -221,7 +223,8 @@ def explore_here(
     result, everything, left = session.run(
         lambda program: searched(program, tasks, told, begun, pause_after), learnt, is_whole
     )
-    result.preparation = max(perf_counter() - begun - result.seconds, 0.0)
+    known = result.seconds + result.explaining
+    result.preparation = max(perf_counter() - begun - known, 0.0)
     result.warnings.extend(session.warnings)
     result.threads = session.threads[-1]
     conclude(result, options, program, everything and is_whole)
@@ -372,7 +375,24 @@ def run_search(search: Search, tasks: Sequence[Task] | None, options: Options) -
     elif tasks is not None and not everything:
         kept, learnt = kept_options(options), search.program.learnt()
         left = [replace(task, options=kept, learnt=learnt) for task in explorer.split()]
+    if result.failures:
+        explain_failures(search)
     return result, everything, left
+
+
+def explain_failures(search: Search) -> None:
+    """Explain the failures that people will see. What is learnt about the program on the way is of
+    no use any more: the search is over, and its counts stay as they are."""
+    begun = perf_counter()
+    result = search.result
+    explained_ways = failure_groups(result.failures)[:MOST_EXPLAINED]
+    for first, *_ in explained_ways:
+        place = next(at for at, failure in enumerate(result.failures) if failure is first)
+        try:
+            result.failures[place] = explained(search.program, first, not search.reads_from)
+        except (BeginsAnew, MazurkaError):
+            break  # it turned out to be another program than the one that was searched
+    result.explaining = perf_counter() - begun
 
 
 def check_tasks(tasks: Sequence[Task], options: Options) -> dict[str, list[str]]:
@@ -635,7 +655,7 @@ def followed(program: "PythonProgram | NativeProgram", schedule: Schedule) -> Fa
         raise NoLongerFails(
             f"the schedule fits the program, but there is no {schedule.failure} any more"
         )
-    return program.failure()  # which runs the program once more
+    return replayed(program.failure(), schedule)  # which runs the program once more
 
 
 def name_of(program: object) -> str:

@@ -335,6 +335,8 @@ def test_replay(program: Any) -> None:
     again = replay(program, text)
     assert (again.kind, again.message) == (failure.kind, failure.message)
     assert again.steps == failure.steps
+    assert again.explanation is not None and failure.explanation is not None
+    assert again.explanation.sentence == failure.explanation.sentence
     assert Schedule.from_json(text) == failure.schedule
 
 

@@ -28,7 +28,7 @@ from typing import Final
 
 from mazurka.engine.event import NO_EVENTS, Event, footprint_of
 from mazurka.engine.operation import CHOOSE, NONE, UNKNOWN, VERBS, Footprint
-from mazurka.engine.result import NONDETERMINISM, Failure
+from mazurka.engine.result import NONDETERMINISM, Failure, Step
 from mazurka.engine.schedule import NamedStep, Schedule
 from mazurka.engine.subclassing import mypyc_attr
 from mazurka.engine.values import Values
@@ -148,6 +148,10 @@ class Program:
     def failure(self) -> Failure:
         """The account of what went wrong (only if it has failed). This may run the program."""
         raise NotImplementedError
+
+    def account(self) -> list[Step]:
+        """Its steps, for people to read, whether it has failed or not. This may run the program."""
+        return []
 
     def ending(self) -> str:
         """How it ended, in words that are the same if the program repeats itself."""

@@ -49,6 +49,26 @@ class Step:
         return Step, field_values(self)
 
 
+@dataclass(frozen=True)
+class Explanation:
+    """Why an execution fails. Steps are meant by their places in the list of its steps."""
+
+    bug: str  # the kind of bug, such as "lost update"; "" if it is not known
+    sentence: str  # names it, and the accesses that decide it
+    deciding: tuple[tuple[int, int], ...] = ()  # pairs of steps: the other way round, it passes
+    choices: tuple[int, ...] = ()  # choices: taken otherwise, it passes
+    passing: tuple[Step, ...] = ()  # an execution that passes, and differs little
+    locks: str = ""  # which lock other accesses of the same hold, if one did not
+    preemptions: int = 0  # switches from a thread that could have gone on
+    found_with: int = 0  # how many the search has found it with,
+    found_steps: int = 0  # and in how many steps
+    runs: int = 0  # how many executions were made to find all that out
+    cut: str = ""  # why there may be a shorter execution, or other deciding steps
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Explanation, field_values(self)
+
+
 @dataclass
 class Failure:
     """One failing execution."""
@@ -61,6 +81,7 @@ class Failure:
     details: list[str] = field(default_factory=list)  # who waits for what, both operations, ...
     exception: BaseException | None = None
     waiting: list[Step] = field(default_factory=list)  # what threads wait for that can never go on
+    explanation: Explanation | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled without the exception: that may be anything, and its message is kept."""
@@ -87,6 +108,7 @@ class Result:
     outcomes: Counter[Any] = field(default_factory=Counter)
     seconds: float = 0.0
     preparation: float = 0.0  # seconds before the search began: code was rewritten, names given
+    explaining: float = 0.0  # seconds after it, to explain the failures
     memory_mb: float | None = None  # the most that the process has had, if the system says
     reason: str = ""  # why the search is incomplete
     doubt: str = ""  # why it may have missed something even if it ran to its end
@@ -115,7 +137,7 @@ class Result:
         """What two searches found that explored different tasks of a program. The verdict is still
         to be concluded: whether anything is left is not theirs to say."""
         total = Result("incomplete", self.algorithm, self.equivalence)
-        times = ("seconds", "preparation")
+        times = ("seconds", "preparation", "explaining")
         for name in ("complete", "blocked", "redundant", "cut", "beyond", *times):
             setattr(total, name, getattr(self, name) + getattr(other, name))
         for name in ("reason", "doubt", "bound"):

@@ -20,6 +20,10 @@ class Schedule:
     failure: str = ""  # the kind
     message: str = ""
     options: dict[str, Any] = field(default_factory=dict)  # numbers, names, lists of names, or None
+    # What was found out about the failure: a replay runs nothing else.
+    bug: str = ""
+    sentence: str = ""
+    deciding: tuple[int, ...] = ()  # which of the steps
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Schedule, field_values(self)
@@ -41,6 +45,9 @@ class Schedule:
             "failure": self.failure,
             "message": self.message,
             "options": self.options,
+            "bug": self.bug,
+            "sentence": self.sentence,
+            "deciding": list(self.deciding),
             "table": [list(step) for step in table],
             "steps": runs,
         }
@@ -67,6 +74,9 @@ class Schedule:
                 str(document["failure"]),
                 str(document["message"]),
                 {str(key): option(value) for key, value in document["options"].items()},
+                str(document.get("bug", "")),
+                str(document.get("sentence", "")),
+                tuple([int(place) for place in document.get("deciding", ())]),
             )
         except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
             raise MazurkaError(f"not a schedule that Mazurka wrote: {error!r}") from error

@@ -42,6 +42,8 @@ def links_of(events: list[Event], values: Values) -> list[Links]:
 def copied(event: Event) -> Event:
     copy = copy_of(event)
     copy.index = 0
+    copy.before = event.before
+    copy.after = event.after
     return copy
 
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from mazurka.engine.errors import MazurkaError
+from mazurka.engine.errors import BeginsAnew, MazurkaError
 from mazurka.engine.event import Event, dependent
 from mazurka.engine.operation import (
     ALL,
@@ -25,9 +25,15 @@ from mazurka.engine.program import (
     Program,
     Request,
 )
-from mazurka.engine.result import NONDETERMINISM, Failure
+from mazurka.engine.result import NONDETERMINISM, Failure, Step
 from mazurka.engine.schedule import Schedule
-from mazurka.native.accounts import UNWRITTEN, account_of, account_of_change, race_in_words
+from mazurka.native.accounts import (
+    UNWRITTEN,
+    RunInWords,
+    account_of,
+    account_of_change,
+    race_in_words,
+)
 from mazurka.native.naming import Names
 from mazurka.native.operations import FORM_PLAIN, NativeValues, part_of, view_of
 from mazurka.native.runtime_library import (
@@ -88,7 +94,7 @@ SPINS: Final = 9
 FILLINGS: Final = (0x35, 0xCB)
 
 
-class Anew(Exception):
+class Anew(BeginsAnew):
     """Threads share something that they were not known to share: the search must begin anew."""
 
 
@@ -409,6 +415,9 @@ class NativeProgram(Program):
         self.run(self.request)
         self.runs = 2
         return events == [self.stable_names(event) for event in self.events]
+
+    def account(self) -> list[Step]:
+        return RunInWords(self).steps()
 
     def ending(self) -> str:
         if self.state[STOPPED] != NOT_STOPPED or self.diverged_at >= 0:

@@ -21,7 +21,7 @@ from mazurka.engine.program import (
     Program,
     Request,
 )
-from mazurka.engine.result import Failure
+from mazurka.engine.result import Failure, Step
 from mazurka.engine.schedule import Schedule
 from mazurka.python.check import Check
 from mazurka.python.failures import account_of, account_of_change, race_to_tell
@@ -29,6 +29,7 @@ from mazurka.python.loops.rounds import found_circle, is_stuck, last_round, lets
 from mazurka.python.memory.identities import Misjudged
 from mazurka.python.operations import PythonValues
 from mazurka.python.primitives.undivided import are_atomic
+from mazurka.python.run_in_words import RunInWords
 from mazurka.python.runtime.race_detector import Race
 from mazurka.python.runtime.runtime import INTERRUPTED, NOTHING, Runtime, Stuck
 from mazurka.python.runtime.thread import Thread
@@ -223,6 +224,14 @@ class PythonProgram(Program):
             if runtime.stopped == NOTHING and first != second:
                 return self.changed(first, second)
         return account_of(self)
+
+    def account(self) -> list[Step]:
+        self.runtime.names.refreshing = True
+        try:
+            self.repeat()
+        finally:
+            self.runtime.names.refreshing = False
+        return RunInWords(self).steps(len(self.events))
 
     def ending(self) -> str:
         runtime = self.runtime

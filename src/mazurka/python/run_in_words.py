@@ -77,7 +77,7 @@ class RunInWords:
             steps.append(
                 replace(
                     step,
-                    thread=tasks[position].get(event.thread) or step.thread,
+                    thread=task_begun(event) or tasks[position].get(event.thread) or step.thread,
                     reads_from=places[source] if source >= 0 else -1,
                     after=tuple([places[other] for other in after]),
                     position=position,
@@ -223,6 +223,14 @@ def values_of(event: Event) -> tuple[str | None, str | None]:
         None if is_blind(kind) else show_found(event.before),
         None if event.mode == READ else show_found(event.after),
     )
+
+
+def task_begun(event: Event) -> str:
+    """The task that an event loop lets go on."""
+    if event.kind != CHOOSE or not isinstance(event.second, tuple):
+        return ""
+    verb, _, task = str(event.second[event.choice]).partition(" ")
+    return task if verb == "run" else ""
 
 
 def fails(event: Event) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from mazurka.engine.result import Failure, Result
+from mazurka.report.columns import table_of
 from mazurka.report.text import sorted_outcomes
 
 
@@ -28,6 +29,7 @@ def result_document(program: str, result: Result) -> dict[str, Any]:
         "seconds": round(result.seconds, 6),
         "memory_mb": None if result.memory_mb is None else round(result.memory_mb, 1),
         "preparation": round(result.preparation, 6),
+        "explaining": round(result.explaining, 6),
         "warnings": result.warnings,
         "threads": result.threads,
         "opaque": result.opaque,
@@ -46,4 +48,12 @@ def failure_document(failure: Failure) -> dict[str, Any]:
         "steps": [asdict(step) for step in failure.steps],
         "waiting": [asdict(step) for step in failure.waiting],
         "schedule": json.loads(failure.schedule.to_json()),
+        "explanation": None if failure.explanation is None else asdict(failure.explanation),
+        "columns": columns_document(failure),
     }
+
+
+def columns_document(failure: Failure) -> dict[str, Any]:
+    """The steps that decide, as the text shows them: a column a thread, a row a step."""
+    table = table_of(failure)
+    return {"threads": list(table.threads), "rows": [asdict(row) for row in table.rows]}

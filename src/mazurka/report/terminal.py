@@ -6,14 +6,13 @@ from rich.console import Console
 from rich.text import Text
 
 from mazurka.engine.result import Failure, Result
+from mazurka.report.columns import table_of
+from mazurka.report.layout import Piece, lines_of
 from mazurka.report.text import (
-    Row,
-    columns,
-    cut,
     explanation,
-    headline,
+    headlines,
+    remarks,
     result_parts,
-    step_rows,
     steps_title,
     summary,
 )
@@ -25,10 +24,9 @@ VERDICT_STYLES = {
     "incomplete": "bold yellow",
 }
 THREAD_STYLES = ("cyan", "yellow", "magenta", "green", "blue", "bright_red")
-NARROWEST_SOURCE = 12
 
 
-def print_result(console: Console, title: str, result: Result) -> None:
+def print_result(console: Console, title: str, result: Result, full: bool = False) -> None:
     """Everything there is to say about a search."""
     line = Text(f"{title}: ", style="bold")
     line.append(summary(result), style=VERDICT_STYLES[result.verdict])
@@ -38,39 +36,34 @@ def print_result(console: Console, title: str, result: Result) -> None:
         if isinstance(part, str):
             console.print(Text(part), soft_wrap=True)
         else:
-            print_failure(console, part)
+            print_failure(console, part, full)
 
 
-def print_failure(console: Console, failure: Failure) -> None:
+def print_failure(console: Console, failure: Failure, full: bool = False) -> None:
     """The account of one failing execution."""
-    console.print(Text(headline(failure), style="bold red"), soft_wrap=True)
+    width = console.width
+    for line in headlines(failure, width):
+        console.print(Text(line, style="bold red"), soft_wrap=True)
     for line in explanation(failure):
         console.print(Text(line), soft_wrap=True)
-    rows = step_rows(failure)
-    if rows:
-        console.print()
-        console.print(Text(steps_title(failure), style="bold"))
-        for text in row_texts(rows, console.width):
-            console.print(text, soft_wrap=True)
+    if not failure.steps and not failure.waiting:
+        return
+    console.print()
+    console.print(Text(steps_title(failure, full), style="bold"))
+    table = table_of(failure, full)
+    for pieces in lines_of(table, width):
+        console.print(line_text(pieces, table.threads), soft_wrap=True)
+    for line in remarks(failure, full):
+        console.print(Text(line, style="dim"), soft_wrap=True)
 
 
-def row_texts(rows: Sequence[Row], width: int) -> list[Text]:
-    """The rows as lines, a colour for each thread. Sources are cut to fit, or left out."""
-    threads = list(dict.fromkeys(row.thread for row in rows if row.thread))
-    texts = []
-    for row, (number, name, action, where, source) in zip(rows, columns(rows), strict=True):
+def line_text(pieces: Sequence[Piece], threads: Sequence[str]) -> Text:
+    """A line of the table: a colour for each thread, what decides in bold."""
+    text = Text()
+    for piece in pieces:
         style = "dim"
-        if row.thread:
-            style = THREAD_STYLES[threads.index(row.thread) % len(THREAD_STYLES)]
-        text = Text.assemble(
-            (f"  {number}  ", "dim"),
-            (f"{name}  ", f"bold {style}"),
-            (f"{action}  ", style),
-            (where, "dim"),
-        )
-        room = width - text.cell_len - 2
-        if room >= NARROWEST_SOURCE:
-            text.append(f"  {cut(source, room)}")
-        text.rstrip()
-        texts.append(text)
-    return texts
+        if piece.thread:
+            style = THREAD_STYLES[threads.index(piece.thread) % len(THREAD_STYLES)]
+        text.append(piece.text, f"bold {style}" if piece.is_strong else style)
+    text.rstrip()
+    return text

@@ -2,9 +2,7 @@
 
 import os
 import textwrap
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from mazurka.engine.result import (
@@ -12,12 +10,11 @@ from mazurka.engine.result import (
     DEADLOCK,
     EXCEPTION,
     LIVELOCK,
-    TOO_LONG,
     Failure,
     Result,
-    Step,
 )
-from mazurka.engine.trace import CONSTANT, OWN
+from mazurka.report.columns import table_of
+from mazurka.report.layout import file_of, lines_of
 
 VERDICTS = {
     "verified": "verified: no execution fails",
@@ -26,42 +23,17 @@ VERDICTS = {
     "incomplete": "INCOMPLETE: the search was cut short",
 }
 
-# Of an execution with more steps than this, the first and the last are shown.
-MOST_STEPS = 60
-FIRST_STEPS = 20
-LAST_STEPS = 35
-LAST_STEPS_OF_A_LOOP = 10
-
 MOST_WAYS = 10
 MOST_WARNINGS = 10
 WORTH_TELLING = 0.5  # seconds of preparation
 LINE_WIDTH = 100
-WIDEST_ACTION = 48
-WIDEST_SOURCE = 60
 
 
-@dataclass(frozen=True)
-class Row:
-    """A line in the account of an execution."""
-
-    number: str
-    thread: str
-    action: str
-    where: str = ""
-    source: str = ""
-    switched: bool = True  # whether another thread did the step before
-
-    @property
-    def name(self) -> str:
-        """The thread, named only where it takes over: so that switches catch the eye."""
-        return self.thread if self.switched else ""
-
-
-def result_text(title: str, result: Result) -> str:
+def result_text(title: str, result: Result, width: int = LINE_WIDTH, full: bool = False) -> str:
     """Everything there is to say about a search."""
     parts = [f"{title}: {summary(result)}"]
     for part in result_parts(result):
-        parts.append(part if isinstance(part, str) else failure_text(part))
+        parts.append(part if isinstance(part, str) else failure_text(part, width, full))
     return "\n\n".join(parts)
 
 
@@ -115,6 +87,8 @@ def summary(result: Result) -> str:
     cost = f"{result.seconds:.2f} s"
     if result.preparation > WORTH_TELLING:
         cost += f", after {result.preparation:.1f} s of preparation"
+    if result.explaining > WORTH_TELLING:
+        cost += f", and {result.explaining:.1f} s to explain it"
     if result.unfolding is not None and result.memory_mb is not None:  # a search that may take much
         cost += f", {result.memory_mb:.0f} MB"
     if result.assuming:
@@ -165,14 +139,27 @@ def failure_groups(failures: Sequence[Failure]) -> list[list[Failure]]:
     return list(groups.values())
 
 
-def failure_text(failure: Failure) -> str:
+def failure_text(failure: Failure, width: int = LINE_WIDTH, full: bool = False) -> str:
     """The account of one failing execution."""
-    lines = [headline(failure), *explanation(failure)]
-    rows = step_rows(failure)
-    if rows:
-        lines += ["", steps_title(failure)]
-        lines += [("  " + "  ".join(cells)).rstrip() for cells in columns(rows)]
+    lines = [*headlines(failure, width), *explanation(failure)]
+    if failure.steps or failure.waiting:
+        lines += ["", steps_title(failure, full)]
+        table = table_of(failure, full)
+        lines += ["".join(piece.text for piece in line).rstrip() for line in lines_of(table, width)]
+        lines += remarks(failure, full)
     return "\n".join(lines)
+
+
+def headlines(failure: Failure, width: int) -> list[str]:
+    """What went wrong: the kind of bug, if it is known, and what came of it."""
+    lines = []
+    told = failure.explanation
+    if told is not None and told.sentence:
+        lines += textwrap.wrap(told.sentence, width, break_long_words=False, break_on_hyphens=False)
+        if told.sentence.startswith(failure.kind):
+            return lines
+        lines.append("")
+    return [*lines, headline(failure)]
 
 
 def headline(failure: Failure) -> str:
@@ -190,73 +177,35 @@ def explanation(failure: Failure) -> list[str]:
     """Who failed, and what is known beyond the headline."""
     here = os.getcwd() + os.sep
     lines = [f"  in thread {failure.thread}"] if failure.thread else []
-    return lines + [f"  {detail.replace(here, '')}" for detail in failure.details]
+    details = failure.details
+    if failure.kind == DEADLOCK and failure.explanation is not None:  # the table has them
+        waiting = tuple([f"{step.thread} waits " for step in failure.waiting])
+        details = [detail for detail in details if not detail.startswith(waiting)]
+    if failure.explanation is not None and failure.explanation.locks:
+        lines.append(f"  {failure.explanation.locks}")
+    return lines + [f"  {detail.replace(here, '')}" for detail in details]
 
 
-def steps_title(failure: Failure) -> str:
-    told = told_steps(failure)
-    threads = len({step.thread for step in told})
-    steps = plural(len(told), "step")
-    return f"The execution, {steps} by {plural(threads, 'thread')}:"
+def steps_title(failure: Failure, full: bool = False) -> str:
+    threads = len({step.thread for step in [*failure.steps, *failure.waiting]})
+    count = len(failure.schedule.steps) or len(failure.steps)
+    file = file_of(table_of(failure, full))
+    return (
+        f"The execution, {plural(count, 'step')} by {plural(threads, 'thread')}"
+        + (f", in {file}" if file else "")
+        + ":"
+    )
 
 
-def told_steps(failure: Failure) -> list[Step]:
-    """Without the insides of what the program uses."""
-    return [step for step in failure.steps if step.group in ("", OWN, CONSTANT)]
-
-
-def step_rows(failure: Failure) -> list[Row]:
-    """The steps that are worth showing."""
-    files = file_names(failure)
-    told = told_steps(failure)
-    rows: list[Row] = []
-    before = -1
-    thread = ""
-    for number in shown_steps(failure):
-        step = told[number]
-        if number > before + 1:
-            left_out = plural(number - before - 1, "step")
-            rows.append(Row("", "", f"... {left_out} left out ..."))
-            thread = ""
-        where = f"{files[step.file]}:{step.line}" if step.file else ""
-        source = cut(step.source, WIDEST_SOURCE)
-        action = " ".join(step.action.splitlines())
-        switched = step.thread != thread
-        rows.append(Row(str(number + 1), step.thread, action, where, source, switched))
-        before, thread = number, step.thread
-    if rows and failure.kind == EXCEPTION:
-        raises = cut("raises " + failure.message.partition("\n")[0], LINE_WIDTH)
-        rows.append(Row("", failure.thread, raises, switched=failure.thread != thread))
-    return rows
-
-
-def shown_steps(failure: Failure) -> list[int]:
-    """Which steps to show of an execution that may be very long."""
-    total = len(told_steps(failure))
-    if total <= MOST_STEPS and failure.kind != TOO_LONG:
-        return list(range(total))
-    last = LAST_STEPS_OF_A_LOOP if failure.kind == TOO_LONG else LAST_STEPS
-    return [number for number in range(total) if number < FIRST_STEPS or number >= total - last]
-
-
-def columns(rows: Sequence[Row]) -> list[tuple[str, str, str, str, str]]:
-    """The cells of the rows, padded to the width of their columns: number, thread, action, where
-    and source. An action that is too long for its column pushes the rest of its row aside."""
-    number = max(len(row.number) for row in rows)
-    name = max(len(row.thread) for row in rows)
-    where = max(len(row.where) for row in rows)
-    actions = [len(row.action) for row in rows if row.where]
-    action = min(WIDEST_ACTION, max(actions, default=0))
-    return [
-        (
-            f"{row.number:>{number}}",
-            f"{row.name:<{name}}",
-            f"{row.action:<{action}}",
-            f"{row.where:<{where}}",
-            row.source,
-        )
-        for row in rows
-    ]
+def remarks(failure: Failure, full: bool) -> list[str]:
+    """What else there is to say of the execution that is shown."""
+    told = failure.explanation
+    lines = []
+    if any(step.deciding for step in failure.steps):
+        lines.append("* decides whether it fails")
+    if told is not None and told.cut:
+        lines.append(f"({told.cut})")
+    return ["", *lines] if lines else []
 
 
 def outcomes_text(result: Result) -> str:
@@ -283,26 +232,3 @@ def text_of(value: object) -> str:
         return repr(value)
     except Exception as error:
         return f"<{type(value).__name__} whose repr raises {type(error).__name__}>"
-
-
-def cut(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 3] + "..."
-
-
-def file_names(failure: Failure) -> dict[str, str]:
-    """How to call the files of the steps: without their folders, unless that is ambiguous."""
-    files = {step.file for step in failure.steps}
-    names = Counter(os.path.basename(file) for file in files)
-    return {
-        file: os.path.basename(file) if names[os.path.basename(file)] == 1 else short(file)
-        for file in files
-    }
-
-
-def short(file: str) -> str:
-    """A path as short as it can be said from here."""
-    try:
-        relative = os.path.relpath(file)
-    except ValueError:  # another drive
-        return file
-    return file if relative.startswith("..") else relative

@@ -24,7 +24,7 @@ from types import (
 )
 from typing import Any, Final, cast
 
-from mazurka.engine.errors import MazurkaError
+from mazurka.engine.errors import BeginsAnew, MazurkaError
 from mazurka.python.check import RUNNING
 from mazurka.python.memory.cells import Contents, Variable
 from mazurka.python.memory.older_objects import newer_objects
@@ -91,7 +91,7 @@ def site_name(site: tuple[object, int]) -> str:
     return f"{code.co_qualname}:{code.co_firstlineno}:{instruction}"
 
 
-class Misjudged(Exception):
+class Misjudged(BeginsAnew):
     """What an object was taken for was wrong: begin the search anew, and take it for what it is."""
 
 
