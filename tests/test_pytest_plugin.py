@@ -79,7 +79,7 @@ def test_the_account_then_the_assertion(pytester: pytest.Pytester) -> None:
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            "test_bank.py::test_lost: FAILED; 2 executions in * s*(pop)",
+            "test_bank.py::test_lost: FAILED; 2 executions in * (pop)",
             "lost update: add-1 read `account` (test_bank.py:6) and wrote it *",
             "AssertionError: assert [23]0 == 40",
             "  raised at test_bank.py:14: assert account.load() == 40",

@@ -14,7 +14,15 @@ from mazurka.engine.operation import CHOOSE, NONE
 from mazurka.engine.order import HappensBefore
 from mazurka.engine.program import Program
 from mazurka.engine.races import Reversal, reversals, waiting_reversals
-from mazurka.engine.result import EXCEPTION, NONDETERMINISM, STUCK, Explanation, Failure, Step
+from mazurka.engine.result import (
+    DATA_RACE,
+    EXCEPTION,
+    NONDETERMINISM,
+    STUCK,
+    Explanation,
+    Failure,
+    Step,
+)
 from mazurka.engine.schedule import Schedule
 from mazurka.engine.trace import copied
 from mazurka.report.case import Case, Found, held_before
@@ -209,6 +217,8 @@ def replayed(failure: Failure, schedule: Schedule) -> Failure:
     if not schedule.sentence or schedule.failure != failure.kind:
         return failure
     deciding = set(schedule.deciding)
+    if failure.kind == DATA_RACE:  # of which the accesses are no steps of a schedule
+        deciding.add(-1)
     steps = [
         replace(step, deciding=True) if step.position in deciding else step
         for step in failure.steps

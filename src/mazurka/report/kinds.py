@@ -35,7 +35,7 @@ def name_of(case: Case) -> Found | None:
 
 def name_data_race(case: Case) -> Found:
     steps = [place for place, step in enumerate(case.steps) if step.position < 0 and step.access]
-    return Found("data race", f"data race: {case.failure.message}", tuple(steps[-2:]))
+    return Found("data race", f"data race: {case.failure.message}", tuple(steps))
 
 
 # Three accesses: two of one thread, and one of another in between

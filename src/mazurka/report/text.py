@@ -87,7 +87,7 @@ def summary(result: Result) -> str:
     cost = f"{result.seconds:.2f} s"
     if result.preparation > WORTH_TELLING:
         cost += f", after {result.preparation:.1f} s of preparation"
-    if result.explaining > WORTH_TELLING:
+    if result.explaining > 2 * WORTH_TELLING:
         cost += f", and {result.explaining:.1f} s to explain it"
     if result.unfolding is not None and result.memory_mb is not None:  # a search that may take much
         cost += f", {result.memory_mb:.0f} MB"
