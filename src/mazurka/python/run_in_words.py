@@ -3,6 +3,7 @@
 What an operation did to an object, the object itself says (`step_words`).
 """
 
+import os
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -37,7 +38,7 @@ from mazurka.python.primitives.counters import Count
 from mazurka.python.runtime.journal import Journal, Remark
 from mazurka.python.runtime.race_detector import Access
 from mazurka.python.runtime.standard_thread import ThreadRun
-from mazurka.python.runtime.thread import Identity, Thread
+from mazurka.python.runtime.thread import Identity, Location, Thread
 from mazurka.python.source import assigned_name, place, raised_at, source_line
 from mazurka.python.words import show_found
 
@@ -118,16 +119,16 @@ class RunInWords:
 
     def step_of_remark(self, remark: Remark) -> Step:
         file, line = place(remark.code, remark.instruction)
-        name = self.objects.get(remark.location, "")
+        name = remark.name or self.objects.get(remark.location, "")
         return Step(
-            self.thread(remark.thread),
+            remark.task or self.thread(remark.thread),
             f"{remark.verb} {name}: {remark.ending}",
             file,
             line,
             source_line(file, line) if file else "",
             remark.verb,
             name=name,
-            outcome="fails",
+            outcome="" if remark.name else "fails",
         )
 
     def waiting_step(self, event: Event, steps: list[Step]) -> Step:
@@ -313,13 +314,26 @@ def object_names(program: Program) -> dict[int, str]:
     for id, guess in guesses.items():
         if guess is None:
             location = runtime.names.locations[id]
-            names[id] = f"{location.cell_type.__name__} {location.name}"
+            names[id] = made_name(location)
         else:
             names[id] = guess if totals[guess] == 1 else f"{guess}[{seen[guess]}]"
             seen[guess] += 1
     for id in parts:
         names[id] = names[runtime.names.locations[id].part_of]
     return names
+
+
+def made_name(location: Location) -> str:
+    """What to call an object that nobody has named: by the line that made it."""
+    kind = location.cell_type.__name__
+    file, line = place(location.code, location.instruction)
+    if not file:
+        return f"{kind} {location.name}"
+    return f"{KINDS.get(kind, kind)} of {os.path.basename(file)}:{line}"
+
+
+# What people call objects of models.
+KINDS = {"Part": "future", "Pool": "executor", "Place": "item"}
 
 
 def ordinary_names(locations: list[int]) -> dict[int, str]:

@@ -14,6 +14,7 @@ FAILS: Final = "raises"
 # How much a step tells, from what decides on: rows are given to these in turn.
 DECIDES, SAME, LAST, ACCESS, WAITING, THREADS, FOLDED = range(7)
 
+REMARKS: Final = ("notify", "cancel")
 SYNCHRONISATION: Final = ("acquire", "release", "try acquire", "wait", "notify", "timed wait")
 
 
@@ -64,7 +65,7 @@ def rows_of(failure: Failure, shown: set[int]) -> list[Row]:
     close(rows, folded)
     if not ended and failure.steps:
         rows.append(ending(failure))
-    rows += [row_of_waiting(step) for step in failure.waiting]
+    rows += [row_of_waiting(step) for step in failure.waiting if step.file]
     return rows
 
 
@@ -131,7 +132,7 @@ def ranks_of(failure: Failure) -> list[int]:
 
 
 def rank_of(step: Step, names: set[tuple[str, str]], is_last: bool) -> int:
-    if step.deciding or (step.operation == "notify" and step.outcome == "fails"):
+    if step.deciding or (step.position < 0 and step.operation in REMARKS):
         return DECIDES
     if not is_told(step):
         return FOLDED

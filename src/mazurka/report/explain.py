@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from mazurka.engine.event import Event, dependent
-from mazurka.engine.operation import CHOOSE, NONE
+from mazurka.engine.operation import CHOOSE, NONE, READ
 from mazurka.engine.order import HappensBefore
 from mazurka.engine.program import Program
 from mazurka.engine.races import Reversal, reversals, waiting_reversals
@@ -32,6 +32,7 @@ from mazurka.report.neighbours import Neighbours, Run, Wish
 
 LONGEST: Final = 2000  # steps of an execution of which neighbours are run
 LONGEST_PASSING: Final = 500
+MOST_DELAYED: Final = 40
 MOST_EARLIER: Final = 50  # accesses to the same that one is compared with
 NUMBERS: Final = re.compile("[0-9]+")  # which may be other ones in the same failure
 AS_IT_IS: Final = (NONDETERMINISM, STUCK)
@@ -113,10 +114,29 @@ def what_decides(neighbours: Neighbours, run: Run, waiting: list[Event]) -> Deci
         if neighbour.passes:
             decided.pairs.add(pair)
             decided.passing.setdefault(pair, neighbour)
+    delay(neighbours, run, decided)
     for position, event in enumerate(run.events):
         if event.kind == CHOOSE and decides(neighbours, event, position, run.wish, decided):
             decided.choices.append(position)
     return decided
+
+
+def delay(neighbours: Neighbours, run: Run, decided: Decided) -> None:
+    """Accesses that conflict, and yet are in no race, as others order them: let the second thread
+    come first with all that it does up to there."""
+    events = run.events
+    pairs = [pair for pair in conflicting(events) if pair not in decided.pairs]
+    pairs = [(one, two) for one, two in pairs if READ in (events[one].mode, events[two].mode)]
+    pairs.sort(key=lambda pair: (pair[1] - pair[0], pair))
+    for one, two in pairs[:MOST_DELAYED]:
+        if neighbours.is_spent():
+            return
+        thread = events[two].thread
+        ahead = [at for at in range(one, two + 1) if events[at].thread == thread]
+        rest = [at for at in range(one, len(run.wish)) if at not in ahead]
+        neighbour = neighbours.run([*run.wish[:one], *[run.wish[at] for at in [*ahead, *rest]]])
+        if neighbour.passes:
+            decided.passing.setdefault((one, two), neighbour)
 
 
 def reversed_wish(order: HappensBefore, way: Reversal, wish: Wish) -> Wish:

@@ -19,7 +19,7 @@ def name_of(case: Case) -> Found | None:
     """What kind of bug it is, and which steps decide it."""
     kind = case.failure.kind
     if kind == DEADLOCK:
-        return name_deadlock(case)
+        return with_cause(case, name_deadlock(case))
     if kind == LIVELOCK:
         return name_livelock(case)
     if kind == DATA_RACE:
@@ -31,6 +31,16 @@ def name_of(case: Case) -> Found | None:
         if found is not None:
             return found
     return None
+
+
+def with_cause(case: Case, found: Found) -> Found:
+    """Why nobody has released something, if accesses in the wrong order are the reason."""
+    cause = interrupted(case) if found.bug == "never released" else None
+    if cause is None:
+        return found
+    effect = found.sentence.removeprefix("never released: ")
+    steps = tuple(sorted({*cause.steps, *found.steps}))
+    return Found(cause.bug, f"{cause.sentence}; {effect}", steps, cause.pair)
 
 
 def name_data_race(case: Case) -> Found:
@@ -316,6 +326,26 @@ def acted(step: Step) -> str:
     return words.get(step.operation, past(step))
 
 
+def cancelled(case: Case) -> Found | None:
+    """A task was cancelled at an await, and would not have been in another order of tasks."""
+    for place, step in enumerate(case.steps):
+        if step.operation == "cancel" and step.position < 0 and case.choices:
+            turns = [
+                turn
+                for turn in range(place)
+                if case.steps[turn].thread == step.name and case.steps[turn].position >= 0
+            ]
+            begun = [turn for turn in range(place) if case.steps[turn].action.startswith("run ")]
+            sentence = (
+                f"cancelled await: {step.thread} cancelled {step.name} {where(step)} while it was "
+                "at an await"
+            )
+            return Found(
+                "cancelled await", sentence, tuple(sorted({*turns[-1:], *begun[-1:], place}))
+            )
+    return None
+
+
 def awaited(case: Case) -> Found | None:
     """Tasks of an event loop that ran in another order."""
     turns = [place for place, step in enumerate(case.steps) if step.action.startswith("run ")]
@@ -350,5 +380,6 @@ FINDERS: tuple[Callable[[Case], Found | None], ...] = (
     interrupted,
     torn,
     in_wrong_order,
+    cancelled,
     awaited,
 )

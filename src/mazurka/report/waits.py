@@ -73,6 +73,9 @@ def lost_wake_up(case: Case) -> Found | None:
     for waiting in case.failure.waiting:
         if waiting.operation != "wait":
             continue
+        found = notified_too_early(case, waiting)
+        if found is not None:
+            return found
         in_vain = [
             place
             for place, step in enumerate(case.steps)
@@ -86,7 +89,7 @@ def lost_wake_up(case: Case) -> Found | None:
                 f"waiting, and {waiting.thread} waits for it {where(waiting)}"
             )
             return Found("lost wake-up", sentence, (place,))
-        found = notified_too_early(case, waiting) or woke_another(case, waiting)
+        found = woke_another(case, waiting)
         if found is not None:
             return found
     return None
@@ -96,7 +99,7 @@ def notifications(case: Case, name: str) -> list[int]:
     return [
         place
         for place, step in enumerate(case.steps)
-        if step.operation == "notify" and step.name == name and step.outcome != "fails"
+        if step.operation == "notify" and step.name == name
     ]
 
 
@@ -115,7 +118,7 @@ def notified_too_early(case: Case, waiting: Step) -> Found | None:
                 sentence = (
                     f"notified too early: {notifier.thread} notified `{notifier.name}` "
                     f"{where(notifier)} before it wrote {case.what(write)} {case.where(write)}; "
-                    f"{waiting.thread} looked at that too early {case.where(read)} and waits again "
+                    f"{waiting.thread} looked at that before {case.where(read)} and waits for ever "
                     f"{where(waiting)}"
                 )
                 return Found("notified too early", sentence, (place, read, write), (read, write))

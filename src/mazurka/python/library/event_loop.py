@@ -54,6 +54,12 @@ class Task(asyncio.Task[Any]):
     def __hash__(self) -> int:
         return self.stable_hash
 
+    def cancel(self, *arguments: Any, **options: Any) -> bool:
+        asked = super().cancel(*arguments, **options)
+        if asked and in_execution():
+            RUNNING.check.runtime.remark("cancel", None, "it ends at its await", name_of_task(self))
+        return asked
+
 
 class Future(asyncio.Future[Any]):
     """A future that is at the same place of sets in every execution."""

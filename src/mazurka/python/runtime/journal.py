@@ -17,7 +17,9 @@ class Remark:
         self.position = position
         self.thread = thread
         self.verb = verb
-        self.location = location  # what it was done to
+        self.location = location  # what it was done to,
+        self.name = ""  # or what that is called
+        self.task = ""  # that did it, if it was one of asyncio's
         self.ending = ending  # what came of it
         self.code = code
         self.instruction = instruction
@@ -38,6 +40,10 @@ class Journal:
         self.turns: list[Turn] = []
         self.notes: list[str] = []  # what else there is to say
         self.timeouts: list[int] = []  # where waits timed out
+
+    def task_in(self, thread: int) -> str:
+        """The task that runs in a thread now."""
+        return next((turn.task for turn in reversed(self.turns) if turn.thread == thread), "")
 
     def tasks_at(self, length: int) -> list[dict[int, str]]:
         """For every position of a run, and its end, which task runs in which thread."""

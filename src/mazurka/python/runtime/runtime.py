@@ -377,12 +377,15 @@ class Runtime(Standing):
         self.go_on_with(None)
         raise Cancelled
 
-    def remark(self, verb: str, cell: Cell, ending: str) -> None:
-        """Write down what the running thread does to an object, though it is no event."""
+    def remark(self, verb: str, cell: Cell | None, ending: str, name: str = "") -> None:
+        """Write down what the running thread does to an object, or to something with a name, though
+        it is no event."""
         thread = self.current
         if self.journal is not None and thread is not None:
-            location = cell.location
+            location = -1 if cell is None else cell.location
             remark = Remark(self.position, thread.id, verb, location, ending, *where_now())
+            remark.name = name
+            remark.task = self.journal.task_in(thread.id)
             self.journal.remarks.append(remark)
 
     def note_turn(self, task: str) -> None:
