@@ -33,6 +33,7 @@ class Case:
     # much else is the other way round there.
     pairs: dict[tuple[int, int], int]
     choices: list[int] = field(default_factory=list)  # taken otherwise, it passes
+    missed: list[int] = field(default_factory=list)  # had who waits come before these, it passes
 
     @property
     def steps(self) -> list[Step]:
@@ -101,6 +102,29 @@ def label_of(step: Step) -> str:
 
 def where(step: Step) -> str:
     return f"({os.path.basename(step.file)}:{step.line})" if step.file else ""
+
+
+DONE = {
+    "read": "read", "load": "read", "length of": "read", "read all of": "read", "await": "read",
+    "store": "written", "write": "written", "set": "written", "delete": "deleted",
+    "insert": "inserted into", "append": "appended to", "change": "changed",
+    "take from": "taken from", "exchange": "exchanged", "compare_exchange": "exchanged",
+    "fetch_add": "added to", "add": "added to", "put": "put into", "get": "taken from",
+    "try get": "taken from", "try put": "put into",
+}  # fmt: skip
+
+PAST = {"written": "wrote", "taken from": "took from"}
+
+
+def done(step: Step) -> str:
+    """What a step has done, such as "written"."""
+    if step.access == "read":
+        return "read"
+    return DONE.get(step.operation, "changed")
+
+
+def past(step: Step) -> str:
+    return PAST.get(done(step), done(step))
 
 
 def held_before(case: Case) -> list[tuple[str, ...]]:

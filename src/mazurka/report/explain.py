@@ -198,7 +198,8 @@ def told_as(
         if first in places and second in places
     }
     choices = [places[position] for position in decided.choices if position in places]
-    case = Case(failure, run.events, told, choices)
+    missed = sorted(places[at] for at, waits in decided.pairs if waits < 0 and at in places)
+    case = Case(failure, run.events, told, choices, missed)
     found = name_of(case) or Found("", "", tuple(sorted({at for pair in told for at in pair})))
     explanation = replace(
         before,

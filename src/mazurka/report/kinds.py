@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from mazurka.engine.operation import COMPARE_EXCHANGE, WAIT
 from mazurka.engine.result import DATA_RACE, DEADLOCK, EXCEPTION, LIVELOCK, Step
-from mazurka.report.case import Case, Found, where
+from mazurka.report.case import Case, Found, done, past, where
 from mazurka.report.waits import name_deadlock, name_livelock
 
 CHANGED_SIZE = (
@@ -187,25 +187,6 @@ def words_for(case: Case, name: str, places: tuple[int, int, int]) -> str:
     )
 
 
-DONE = {
-    "read": "read", "load": "read", "length of": "read", "read all of": "read", "await": "read",
-    "store": "written", "write": "written", "set": "written", "delete": "deleted",
-    "insert": "inserted into", "append": "appended to", "change": "changed",
-    "take from": "taken from", "exchange": "exchanged", "compare_exchange": "exchanged",
-    "fetch_add": "added to", "add": "added to", "put": "put into", "get": "taken from",
-    "try get": "taken from", "try put": "put into",
-}  # fmt: skip
-
-PAST = {"written": "wrote", "taken from": "took from"}
-
-
-def done(step: Step) -> str:
-    """What a step has done, such as "written"."""
-    if step.access == "read":
-        return "read"
-    return DONE.get(step.operation, "changed")
-
-
 # Two variables that belong together
 
 
@@ -267,10 +248,6 @@ def torn_read(case: Case, steps: tuple[int, ...], pair: tuple[int, int]) -> Foun
         f"between {case.where(writes[0])} {case.where(writes[1])}"
     )
     return Found("torn read", sentence, steps, pair)
-
-
-def past(step: Step) -> str:
-    return PAST.get(done(step), done(step))
 
 
 # Exceptions that say themselves what has happened

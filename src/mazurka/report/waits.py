@@ -2,7 +2,7 @@
 
 from mazurka.engine.operation import ACQUIRE, SEMAPHORE_ACQUIRE, SEMAPHORE_TRY_ACQUIRE
 from mazurka.engine.result import Step
-from mazurka.report.case import Case, Found, label_of, where
+from mazurka.report.case import Case, Found, done, label_of, where
 
 JOIN = "join"
 ACQUISITIONS = ("acquire", "acquire to read", "acquire to write")
@@ -210,10 +210,20 @@ def what_for(step: Step) -> str:
 
 
 def name_livelock(case: Case) -> Found:
-    """What threads look at again and again."""
-    steps = sorted({place for pair in case.pairs for place in pair if place >= 0})[-4:]
-    changes = [place for place in steps if case.writes(place)]
+    """What threads look at again and again, and who changed that last."""
     sentence = f"livelock: {case.failure.message}"
+    missed = [place for place in case.missed if case.writes(place)]
+    if missed:
+        place = missed[-1]
+        step = case.steps[place]
+        return Found(
+            "livelock",
+            f"{sentence}; {step.thread} had {done(step)} {case.what(place)} "
+            f"{where(step)} before it came",
+            (place,),
+        )
+    steps = sorted({place for pair in case.pairs for place in pair})[-4:]
+    changes = [place for place in steps if case.writes(place)]
     if changes:
         last = case.steps[changes[-1]]
         sentence += (
