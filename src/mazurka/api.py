@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Unpack, overload
 from mazurka.engine.errors import BeginsAnew, ConditionMet, MazurkaError
 from mazurka.engine.event import Event
 from mazurka.engine.memory_use import peak_memory_mb
-from mazurka.engine.program import Program
+from mazurka.engine.program import Program, Request
 from mazurka.engine.result import NONDETERMINISM, Failure, Result
 from mazurka.engine.schedule import Schedule
 from mazurka.engine.search import Explorer, Search, explore_in_parts
@@ -254,6 +254,8 @@ def explored_in_jobs(
         return explore_here(program, [task], options, begun, seconds)
 
     result, everything = explored_by_workers(named(function), options, begun, begin)
+    if result.failures:
+        explain_elsewhere(program, result, options)
     conclude(result, options, program, everything)
     return result
 
@@ -375,24 +377,40 @@ def run_search(search: Search, tasks: Sequence[Task] | None, options: Options) -
     elif tasks is not None and not everything:
         kept, learnt = kept_options(options), search.program.learnt()
         left = [replace(task, options=kept, learnt=learnt) for task in explorer.split()]
-    if result.failures:
-        explain_failures(search)
+    if result.failures and tasks is None:  # else whoever adds results up does that
+        result.failures, result.explaining = explained_failures(search.program, result, options)
     return result, everything, left
 
 
-def explain_failures(search: Search) -> None:
-    """Explain the failures that people will see. What is learnt about the program on the way is of
-    no use any more: the search is over, and its counts stay as they are."""
+def explained_failures(
+    program: Program, result: Result, options: Options
+) -> tuple[list[Failure], float]:
+    """Explain the failures that people will see, and say how long it took. What is learnt about the
+    program on the way is of no use any more: the search is over, and its counts stay as they are.
+    """
     begun = perf_counter()
-    result = search.result
-    explained_ways = failure_groups(result.failures)[:MOST_EXPLAINED]
-    for first, *_ in explained_ways:
-        place = next(at for at, failure in enumerate(result.failures) if failure is first)
+    failures = list(result.failures)
+    for first, *_ in failure_groups(failures)[:MOST_EXPLAINED]:
+        place = next(at for at, failure in enumerate(failures) if failure is first)
         try:
-            result.failures[place] = explained(search.program, first, not search.reads_from)
+            failures[place] = explained(program, first, not options.reads_from)
         except (BeginsAnew, MazurkaError):
             break  # it turned out to be another program than the one that was searched
-    result.explaining = perf_counter() - begun
+    return failures, perf_counter() - begun
+
+
+def explain_elsewhere(program: Callable[[], object], result: Result, options: Options) -> None:
+    """Explain failures that other processes have found."""
+
+    def explain(program: Program) -> tuple[list[Failure], float]:
+        for _ in range(2):  # so that it is known what is there before an execution
+            program.run(Request([]))
+        return explained_failures(program, result, options)
+
+    kept = result.failures[0].schedule.options
+    learnt = {word: list(kept.get(word, ())) for word in LEARNT}
+    session = session_of(program, options)
+    result.failures, result.explaining = session.run(explain, learnt)
 
 
 def check_tasks(tasks: Sequence[Task], options: Options) -> dict[str, list[str]]:

@@ -424,6 +424,7 @@ def test_names_of_objects() -> None:
         Atomic(0).load()
         raise ValueError
 
+    line = program.__code__.co_firstlineno + 7
     actions = [step.action for step in only_failure(program).steps]
     assert actions == [
         "load pair[0]: 1",
@@ -434,7 +435,7 @@ def test_names_of_objects() -> None:
         "load many[1]: 1",
         "load many[2]: 2",
         "load seven: 7",
-        "load Atomic 0#9: 0",
+        f"load Atomic of test_failures.py:{line}: 0",
     ]
 
 

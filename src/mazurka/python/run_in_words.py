@@ -302,22 +302,19 @@ def object_names(program: Program) -> dict[int, str]:
         used |= {runtime.race_detector.latest, -1 if race is None else race.location}
     used |= {runtime.names.locations[id].part_of for id in used if id >= 0}
     used.discard(-1)
-    guesses: dict[int, str | None] = {}
+    guesses: dict[int, str] = {}
     parts = {id for id in used if runtime.names.locations[id].part_of >= 0}
     ordinary = {id for id in used if runtime.names.locations[id].owner is not None}
     for id in sorted(used - parts - ordinary, key=making_order):
         location = runtime.names.locations[id]
-        guesses[id] = location.label or assigned_name(location.code, location.instruction)
+        assigned = location.label or assigned_name(location.code, location.instruction)
+        guesses[id] = assigned or made_name(location)
     totals = Counter(guesses.values())
     seen: Counter[str] = Counter()
     names = ordinary_names(sorted(ordinary, key=making_order))
     for id, guess in guesses.items():
-        if guess is None:
-            location = runtime.names.locations[id]
-            names[id] = made_name(location)
-        else:
-            names[id] = guess if totals[guess] == 1 else f"{guess}[{seen[guess]}]"
-            seen[guess] += 1
+        names[id] = guess if totals[guess] == 1 else f"{guess}[{seen[guess]}]"
+        seen[guess] += 1
     for id in parts:
         names[id] = names[runtime.names.locations[id].part_of]
     return names
