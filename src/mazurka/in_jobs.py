@@ -7,7 +7,7 @@ from time import perf_counter
 
 from mazurka.engine.errors import MazurkaError
 from mazurka.engine.result import Result
-from mazurka.engine.task import CannotSplit, Task
+from mazurka.engine.task import Task
 from mazurka.explore.trust.bounds import Found, bounds_of, note_bound, search_with_bounds
 from mazurka.options import Options, jobs_wanted
 from mazurka.scale.processes import Processes
@@ -32,7 +32,6 @@ def explored_by_workers(
 ) -> tuple[Result, bool]:
     """What a search finds, and whether that is all: with one bound on preemptions after the other
     if the options say so."""
-    refuse_in_jobs(options)
     bounds = bounds_of(options.preemptions)
 
     def search_by(algorithm: str, bound: int, time_limit: float | None) -> Found:
@@ -81,11 +80,3 @@ def sendable(options: Options) -> Options:
             "module, or search with jobs=1"
         ) from error
     return options
-
-
-def refuse_in_jobs(options: Options) -> None:
-    if options.granularity == "sync" and not options.stop_on_failure:
-        raise CannotSplit(
-            "whether a data race was met before is known to one process alone: with "
-            "granularity='sync', leave out stop_on_failure=False or jobs"
-        )

@@ -47,6 +47,21 @@ class Tests:
         three_increments()
 
 
+def racing() -> None:
+    """Data races on two attributes, in several executions."""
+    lock, first, second = threading.Lock(), Counter(), Counter()
+
+    def work() -> None:
+        with lock:
+            pass
+        first.increment()
+        with lock:
+            pass
+        second.increment()
+
+    run(work, work)
+
+
 class Box:
     def __init__(self) -> None:
         self.is_told = False

@@ -82,6 +82,7 @@ class Failure:
     exception: BaseException | None = None
     waiting: list[Step] = field(default_factory=list)  # what threads wait for that can never go on
     explanation: Explanation | None = None
+    race: str = ""  # of a data race: its lines, the same for all races of these
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled without the exception: that may be anything, and its message is kept."""

@@ -15,6 +15,8 @@ DEFAULT_DEPTH = 3
 DEFAULT_K = 3  # enough for nearly all programs of its paper
 ALL_OF_THEM = 0
 
+CHANGED_BY_RACE = "stopped after the order of a data race changed what threads do"
+
 Progress = Callable[[Result], None]
 
 
@@ -154,12 +156,13 @@ class Search:
             return True
         if self.races and failure.kind == NONDETERMINISM:
             # Which of two accesses comes first may be another one in an equivalent execution.
-            result.reason = "stopped after the order of a data race changed what threads do"
+            result.reason = CHANGED_BY_RACE
             self.is_broken = True
             return False
         result.failures.append(failure)
         if race is not None:
             self.races.add(race)
+            failure.race = race
         self.is_broken = ends_search(failure)
         if self.stop_on_failure or self.is_broken:
             result.reason = "stopped at a failure"

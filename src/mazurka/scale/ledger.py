@@ -9,7 +9,8 @@ import bisect
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from mazurka.engine.result import Result
+from mazurka.engine.result import NONDETERMINISM, Failure, Result
+from mazurka.engine.search import CHANGED_BY_RACE
 from mazurka.scale.messages import FIRST, Entry, Key, Report, Take
 
 COUNTS = ("complete", "blocked", "redundant", "cut", "beyond")
@@ -32,7 +33,7 @@ class Ledger:
         self.leases: dict[int, Lease] = {}  # by worker
         self.results: dict[Key, Result] = {}
         self.end: Key | None = None  # where the search ends: what comes after it does not count
-        self.is_broken = False
+        self.end_reason = ""
         self.warnings: dict[str, None] = {}
 
     def add(self, entries: Iterable[Entry]) -> None:
@@ -64,10 +65,11 @@ class Ledger:
             self.results[key] = self.results[key] + result if key in self.results else result
             if lease.most >= 0:
                 lease.most -= result.executions
-            if result.failures and (self.stops or report.is_broken):
+            if result.failures and self.stops:
                 self.end_at(key)
+        if report.is_broken:
+            self.end_at(report.results[-1][0])
         self.warnings.update(dict.fromkeys(report.warnings))
-        self.is_broken = self.is_broken or report.is_broken
         self.add(report.given)
         lease.entries = report.kept
         if report.is_over:
@@ -86,6 +88,7 @@ class Ledger:
     def end_at(self, key: Key) -> None:
         if self.end is None or key < self.end:
             self.end = key
+            self.end_reason = self.results[key].reason
             self.waiting = [entry for entry in self.waiting if entry[0] <= key]
 
     def is_needed(self, worker: int) -> bool:
@@ -110,6 +113,8 @@ class Ledger:
         for result in found[1:]:
             total = total + result
         total.warnings = list(dict.fromkeys([*total.warnings, *self.warnings]))
+        total.reason = self.end_reason
+        tell_races_once(total)
         return total
 
     def so_far(self) -> Result:
@@ -134,6 +139,20 @@ class Ledger:
                 if self.end is None or key <= self.end:
                     total = total + self.results.pop(key)
             self.results[FIRST] = total
+
+
+def tell_races_once(total: Result) -> None:
+    """As one process does that knows all races so far: see `Search.add_failure`."""
+    told: list[Failure] = []
+    races: set[str] = set()
+    for failure in total.failures:
+        if failure.kind == NONDETERMINISM and races:
+            total.reason = CHANGED_BY_RACE
+        elif failure.race not in races:
+            told.append(failure)
+        if failure.race:
+            races.add(failure.race)
+    total.failures = told
 
 
 def key_of(entry: Entry) -> Key:

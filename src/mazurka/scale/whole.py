@@ -82,7 +82,7 @@ class WholeSearch:
         total.preparation = self.preparation
         left = ledger.entries()
         if ledger.end is not None:
-            reason = "stopped at a failure"
+            reason = total.reason
         elif not reason and left:
             reason = f"stopped after max_executions={self.max_executions}"
         total.reason = reason

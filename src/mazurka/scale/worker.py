@@ -143,6 +143,8 @@ class Worker:
         result.outcomes.update(search.outcomes)
         result.outcomes = portable_outcomes(result.outcomes)
         result.memory_mb = peak_memory_mb()
+        if search.counted == search.max_executions:
+            result.reason = ""  # that limit is of this worker alone
         self.results.append((current.key, result))
         search.outcomes = {}
         search.result = Result(algorithm=result.algorithm, equivalence=result.equivalence)
