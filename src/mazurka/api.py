@@ -33,7 +33,6 @@ from mazurka.options import (
     check_limits,
     check_name,
     conflicts_wanted,
-    jobs_wanted,
     refuse_unknown,
 )
 from mazurka.python.check import RUNNING
@@ -109,6 +108,8 @@ def explore(program: Callable[[], object], **options: Unpack[GivenOptions]) -> R
     on and collects every failing execution. `independent_adds=False` explores the orders of
     `Atomic.add`s too.
     `jobs=4` searches in four processes, `jobs="auto"` in as many as there are cores.
+    `checkpoint="file"` writes what was found and what is left to a file, every minute and at the
+    end; `resume="file"` goes on from there.
     `max_events` is the number of steps after which an execution counts as endless, `step_limit` the
     seconds that a thread may take from one step to the next. What threads do to ordinary objects is
     seen in all Python code that runs, but for the packages named in `opaque`, which you know to be
@@ -201,7 +202,9 @@ def explore_all(
         refuse_for_c(options)
     else:
         refuse_for_python(options)
-    if tasks is None and jobs_wanted(options.jobs) > 1:
+    if tasks is not None and options.needs_workers:
+        raise MazurkaError("jobs, checkpoint and resume are for whole searches, not for tasks")
+    if options.needs_workers:
         return explored_in_jobs(function, program, options, begun), []
     return explore_here(program, tasks, options, begun)
 
@@ -253,7 +256,8 @@ def explored_in_jobs(
     ) -> tuple[Result, list[Task]]:
         return explore_here(program, [task], options, begun, seconds)
 
-    result, everything = explored_by_workers(named(function), options, begun, begin)
+    kept = kept_options(options)
+    result, everything = explored_by_workers(named(function), options, kept, begun, begin)
     if result.failures:
         explain_elsewhere(program, result, options)
     conclude(result, options, program, everything)

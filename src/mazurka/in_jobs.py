@@ -3,7 +3,9 @@
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 from mazurka.engine.errors import MazurkaError
 from mazurka.engine.result import Result
@@ -12,7 +14,7 @@ from mazurka.explore.trust.bounds import Found, bounds_of, note_bound, search_wi
 from mazurka.options import Options, jobs_wanted
 from mazurka.scale.processes import Processes
 from mazurka.scale.programs import NamedProgram
-from mazurka.scale.whole import WholeSearch
+from mazurka.scale.whole import Files, WholeSearch
 
 # Explores a task here, as some options say, of a search that has begun then, for some seconds.
 Begin = Callable[[Options, Task, float, float], tuple[Result, list[Task]]]
@@ -28,10 +30,11 @@ class Setup:
 
 
 def explored_by_workers(
-    name: NamedProgram, options: Options, begun: float, begin: Begin
+    name: NamedProgram, options: Options, kept: dict[str, Any], begun: float, begin: Begin
 ) -> tuple[Result, bool]:
     """What a search finds, and whether that is all: with one bound on preemptions after the other
     if the options say so."""
+    files = files_of(name, options, kept)
     bounds = bounds_of(options.preemptions)
 
     def search_by(algorithm: str, bound: int, time_limit: float | None) -> Found:
@@ -57,6 +60,7 @@ def explored_by_workers(
             time_limit,
             since,
             options.progress,
+            files,
         ).explore()
         if bound >= 0:
             note_bound(result, bound)
@@ -69,9 +73,24 @@ def explored_by_workers(
     return result, everything
 
 
+def files_of(name: NamedProgram, options: Options, kept: dict[str, Any]) -> Files:
+    """Where the search is kept, and what tells it from others."""
+    if options.checkpoint is None and options.resume is None:
+        return Files()
+    if isinstance(options.preemptions, str) and options.preemptions.endswith(".."):
+        raise MazurkaError("bounds that go up cannot be kept in a checkpoint: give one bound")
+    settings = {**kept, "stop_on_failure": options.stop_on_failure}
+    return Files(
+        None if options.checkpoint is None else Path(options.checkpoint),
+        None if options.resume is None else Path(options.resume),
+        {**settings, **name.document()},
+    )
+
+
 def sendable(options: Options) -> Options:
     """Options for workers: limits and progress are not their business."""
     options = replace(options, progress=None, time_limit=None, max_executions=None, jobs=1)
+    options = replace(options, checkpoint=None, resume=None)
     try:
         pickle.dumps(options)
     except Exception as error:

@@ -74,6 +74,7 @@ CONFLICTS = Kind(
     "K",
     number_or_word,
 )
+FILE = Kind("the path of a file", lambda value: isinstance(value, str | os.PathLike), "FILE")
 JOBS = Kind("a whole number, at least 1, or 'auto'", counts_jobs, "N", number_or_word)
 BOUND = Kind("a whole number, or one with two dots like '0..'", bounds_preemptions, "K")
 NAMES = Kind("a list of names", are_names, "PACKAGE")
@@ -212,6 +213,12 @@ class Options:
         of=("pop", "trust", "naive"),
         in_pytest=True,
     )
+    checkpoint: "str | os.PathLike[str] | None" = row(
+        None, "Write what was found and what is left to a file, every minute.", kind=FILE
+    )
+    resume: "str | os.PathLike[str] | None" = row(
+        None, "Go on with a search from its checkpoint.", kind=FILE
+    )
     max_events: int = row(
         DEFAULT_MAX_EVENTS,
         "Steps after which an execution counts as endless, which is a failure.",
@@ -320,6 +327,11 @@ class Options:
     )
 
     @property
+    def needs_workers(self) -> bool:
+        """Whether workers search, and not this process."""
+        return jobs_wanted(self.jobs) > 1 or self.checkpoint is not None or self.resume is not None
+
+    @property
     def reads_from(self) -> bool:
         return self.equivalence == "reads-from"
 
@@ -423,6 +435,8 @@ class GivenOptions(TypedDict, total=False):
     max_executions: int | None
     time_limit: float | None
     jobs: int | str
+    checkpoint: "str | os.PathLike[str] | None"
+    resume: "str | os.PathLike[str] | None"
     max_events: int
     step_limit: float
     granularity: str | None

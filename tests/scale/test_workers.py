@@ -1,5 +1,6 @@
 """Workers together are one search: whatever comes in whichever order, and whoever dies."""
 
+import json
 from itertools import count
 
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from mazurka.engine.result import Failure, Result
+from mazurka.scale.checkpoint import document, read_ledger
 from mazurka.scale.driver import Driver
 from tests.conformance.oracle import Program
 from tests.conformance.programs import any_program
@@ -92,6 +94,8 @@ def test_a_search_that_was_stopped_goes_on(
         return "stopped" if next(turns) == seed % 50 else ""
 
     ledger = by_workers(program, algorithm, stops, seed, watch=watch)
+    text = json.dumps(document(ledger, {}, 0.0))
+    ledger = read_ledger(json.loads(text), stops)
     total = by_workers(program, algorithm, stops, seed + 1, first=ledger).total()
     assert counts(total) == counts(expected)
     assert total.outcomes == expected.outcomes

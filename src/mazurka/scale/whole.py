@@ -5,22 +5,40 @@ what must be known of the program before all others is found out once. What is t
 of tasks.
 """
 
+import math
+import signal
 import sys
+import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
 
 from mazurka.engine.errors import ConditionMet, MazurkaError
 from mazurka.engine.result import Result
 from mazurka.engine.task import Outdated, Task
+from mazurka.scale.checkpoint import Identity, load, plain_outcomes, save
 from mazurka.scale.driver import Crew, Driver
 from mazurka.scale.ledger import Ledger
 from mazurka.scale.messages import FIRST, portable_outcomes
 
 ALONE = 0.3  # seconds of search before others are called
 MOST_SEARCHES = 100
+SAVE_EVERY = 60.0
+LIMITS = ("stopped after max_executions", "stopped after time_limit")
 
 Learnt = dict[str, list[str]]
+
+
+@dataclass(frozen=True)
+class Files:
+    """Where a search is kept, and what it goes on from; and what tells it from other searches."""
+
+    checkpoint: Path | None = None
+    resume: Path | None = None
+    identity: Identity = field(default_factory=dict)
 
 
 @dataclass
@@ -36,13 +54,19 @@ class WholeSearch:
     time_limit: float | None
     begun: float  # when it began, for that limit
     progress: Callable[[Result], None] | None
+    files: "Files"
+    is_anew: bool = False  # whether the program turned out to be another one than was known
     interrupted: bool = False
+    stopped: str = ""  # why, if it was stopped before workers were called
     preparation: float = 0.0
+    earlier: float = 0.0  # the seconds that it took before it was resumed
+    next_save: float = math.inf
 
     def explore(self) -> tuple[Result, bool]:
         """What was found, and whether that is all."""
         task = Task(self.algorithm)
-        for _ in range(MOST_SEARCHES):
+        for number in range(MOST_SEARCHES):
+            self.is_anew = number > 0
             try:
                 return self.attempt(task)
             except Outdated as outdated:
@@ -55,28 +79,45 @@ class WholeSearch:
         )
 
     def attempt(self, task: Task) -> tuple[Result, bool]:
+        """Explore the whole program, knowing what its task says."""
         modules = set(sys.modules)
+        if self.files.resume is not None and not self.is_anew:
+            ledger, self.earlier = load(self.files.resume, self.files.identity, self.stops)
+        else:
+            ledger = self.begun_here(task)
+        if self.max_executions is not None:
+            ledger.most = max(0, self.max_executions - ledger.so_far().executions)
+        learnt = ledger.waiting[0][1].learnt if ledger.waiting else {}
+        crew = self.crew_of(learnt, sorted(set(sys.modules) - modules))
+        driver = Driver(ledger, crew, self.jobs, self.watch)
+        reason = self.stopped
+        if not reason and not ledger.is_over:
+            self.next_save = time.perf_counter() + SAVE_EVERY
+            with self.interrupts_noted():
+                reason = driver.run()
+        return self.concluded(driver, reason)
+
+    def begun_here(self, task: Task) -> Ledger:
+        """Explore for a while in this process: what was found, and what is left."""
         result, left = self.begin(task, ALONE)
         result.outcomes = portable_outcomes(result.outcomes)
         self.preparation = result.preparation
-        if not left or result.reason:
-            result.seconds = self.seconds()
-            return result, not left
-        most = -1
-        if self.max_executions is not None:
-            most = self.max_executions - result.executions
-        ledger = Ledger(self.stops, most)
+        ledger = Ledger(self.stops)
         ledger.results[FIRST] = result
+        if result.reason.startswith(LIMITS):
+            self.stopped = result.reason
+        elif left and result.reason:  # it has ended with a failure
+            ledger.end_at(FIRST)
         ledger.add(((place,), part) for place, part in enumerate(left))
-        crew = self.crew_of(left[0].learnt, sorted(set(sys.modules) - modules))
-        driver = Driver(ledger, crew, self.jobs, self.watch)
-        reason = driver.run()
-        return self.concluded(driver, reason)
+        return ledger
 
     def concluded(self, driver: Driver, reason: str) -> tuple[Result, bool]:
         ledger = driver.ledger
+        ledger.warnings.update(dict.fromkeys(driver.warnings))
+        self.save(ledger)
         total = ledger.total()
-        total.warnings = list(dict.fromkeys([*total.warnings, *driver.warnings]))
+        if self.files.identity:
+            total.outcomes = plain_outcomes(total.outcomes)
         total.threads = max(total.threads or 0, driver.threads) or None
         total.seconds = self.seconds()
         total.preparation = self.preparation
@@ -86,12 +127,36 @@ class WholeSearch:
         elif not reason and left:
             reason = f"stopped after max_executions={self.max_executions}"
         total.reason = reason
-        if self.interrupted and self.progress is not None:
-            self.progress(total)  # which ends this
+        if self.interrupted:
+            if self.progress is not None:
+                self.progress(total)
+            raise KeyboardInterrupt
         return total, not left and ledger.end is None
 
+    def save(self, ledger: Ledger) -> None:
+        if self.files.checkpoint is not None:
+            save(self.files.checkpoint, ledger, self.files.identity, self.seconds())
+
+    @contextmanager
+    def interrupts_noted(self) -> Iterator[None]:
+        """Let Ctrl-C end the search cleanly; a second one ends it at once."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+
+        def note(number: int, frame: FrameType | None) -> None:
+            if self.interrupted:
+                raise KeyboardInterrupt
+            self.interrupted = True
+
+        before = signal.signal(signal.SIGINT, note)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
     def seconds(self) -> float:
-        return time.perf_counter() - self.begun - self.preparation
+        return self.earlier + time.perf_counter() - self.begun - self.preparation
 
     def watch(self, driver: Driver) -> str:
         """Tell how far the search is; gives why it must stop, if it must."""
@@ -104,7 +169,11 @@ class WholeSearch:
                 self.progress(so_far)
             except KeyboardInterrupt:
                 self.interrupted = True
-                return "interrupted"
+        if self.interrupted:
+            return "interrupted"
+        if time.perf_counter() >= self.next_save:
+            self.save(driver.ledger)
+            self.next_save = time.perf_counter() + SAVE_EVERY
         if self.time_limit is not None and time.perf_counter() - self.begun >= self.time_limit:
             return f"stopped after time_limit={self.time_limit:g} seconds"
         return ""
