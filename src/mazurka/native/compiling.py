@@ -28,11 +28,9 @@ SEEN_PARTS = ("libc",)  # compiled as programs are
 
 HOOKED = ["-fsanitize=thread"]
 ALWAYS = ["-fPIC", "-g", "-fno-builtin", "-pthread", "-U_FORTIFY_SOURCE"]
-# The runtime must not call the program's memcpy, which is seen.
-RUNTIME_FLAGS = [
-    *("-O2", "-std=gnu11", "-fvisibility=hidden"),
-    *("-fno-tree-loop-distribute-patterns", "-minline-all-stringops"),
-]
+RUNTIME_FLAGS = ["-O2", "-std=gnu11", "-fvisibility=hidden"]
+# The runtime must not call the program's memcpy, which is seen: flags that gcc needs for that.
+IF_KNOWN = ["-fno-tree-loop-distribute-patterns", "-minline-all-stringops"]
 LINKED = ["-shared", "-Wl,-z,now", "-Wl,-Bsymbolic", "-Wl,--no-undefined", "-pthread", "-lm"]
 
 
@@ -132,10 +130,16 @@ def cache_folder() -> Path:
 def fingerprint(compiler: list[str]) -> str:
     """Of all that the runtime is made from."""
     found = os.stat(compiler[0])
-    flags = [*RUNTIME_FLAGS, *ALWAYS]
+    flags = [*RUNTIME_FLAGS, *IF_KNOWN, *ALWAYS]
     text = f"{compiler} {found.st_size} {found.st_mtime_ns} {flags} {RUNTIME}".encode()
     sources = [path.read_bytes() for path in sorted(RUNTIME.glob("*.[ch]"))]
     return hashlib.sha256(b"\0".join([text, *sources])).hexdigest()[:16]
+
+
+def knows(compiler: list[str], flag: str) -> bool:
+    """Whether a compiler has a flag."""
+    command = [*compiler, flag, "-x", "c", "-fsyntax-only", os.devnull]
+    return subprocess.run(command, capture_output=True).returncode == 0
 
 
 def build_runtime(compiler: list[str], folder: Path) -> None:
@@ -147,10 +151,11 @@ def build_runtime(compiler: list[str], folder: Path) -> None:
             f"the runtime for C programs cannot be kept in {folder.parent} ({error.strerror}): "
             "set XDG_CACHE_HOME to a folder that can be written"
         ) from error
+    flags = [*RUNTIME_FLAGS, *[flag for flag in IF_KNOWN if knows(compiler, flag)], *ALWAYS]
     for part in (*PLAIN_PARTS, *SEEN_PARTS):
         hooks = HOOKED if part in SEEN_PARTS else []
         source, result = str(RUNTIME / f"{part}.c"), str(made / f"{part}.o")
-        command = [*compiler, *RUNTIME_FLAGS, *ALWAYS, *hooks, "-c", source, "-o", result]
+        command = [*compiler, *flags, *hooks, "-c", source, "-o", result]
         call(command, "Mazurka's runtime for C programs does not compile")
     try:
         made.rename(folder)
