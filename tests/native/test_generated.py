@@ -293,7 +293,7 @@ def compare(seed: int, count: int) -> None:
 
 
 def counts(result: mazurka.Result) -> tuple[int, ...]:
-    """How many executions there are. Within a bound, these are the ones that do not go beyond it."""
+    """How many executions there are. Within a bound, only those that do not go beyond it."""
     if result.cut or result.beyond:
         return (result.complete - result.beyond,)
     redundant = 0 if result.algorithm == "source" else result.redundant
