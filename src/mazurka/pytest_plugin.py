@@ -64,6 +64,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     for option in SETTABLE:
         parser.addini(f"mazurka_{option.name}", f"{option.help} A decorator may say otherwise.")
     group.addoption(
+        "--mazurka-full",
+        action="store_true",
+        help="Show all steps of failing executions.",
+    )
+    group.addoption(
+        "--mazurka-explain",
+        action="store_true",
+        help="Show an execution that passes beside each that fails.",
+    )
+    group.addoption(
         "--mazurka-save",
         metavar="DIR",
         help="Write a failing execution of every test that fails to a file, for 'mazurka replay'.",
@@ -217,7 +227,8 @@ def check_failed(call: pytest.CallInfo[Any]) -> "CheckFailed | None":
 def failure_repr(item: pytest.Item, error: "CheckFailed", remark: str) -> ExceptionChainRepr:
     """The account of the failing execution, then pytest's of the exception that it raised."""
     in_one_line = item.config.getoption("tbstyle") == "line"
-    account = NO_TRACEBACK if in_one_line else Account(item.nodeid, error.result, remark)
+    shows = [item.config.getoption(f"mazurka_{name}") for name in ("full", "explain")]
+    account = NO_TRACEBACK if in_one_line else Account(item.nodeid, error.result, remark, *shows)
     exception = error.__cause__
     if exception is not None:
         shown = item.repr_failure(pytest.ExceptionInfo.from_exception(exception))
@@ -239,7 +250,12 @@ def message_of(result: "Result") -> str:
     """One line for pytest's own summary."""
     from mazurka.report.text import headline, summary
 
-    return headline(result.failures[0]) if result.failures else summary(result)
+    if not result.failures:
+        return summary(result)
+    failure = result.failures[0]
+    told = failure.explanation
+    bug = told.bug if told is not None else ""
+    return f"{bug}: {headline(failure)}" if bug and bug != failure.kind else headline(failure)
 
 
 class Account(ReprTracebackNative):
@@ -248,16 +264,20 @@ class Account(ReprTracebackNative):
     Only the plain text goes to the main process of xdist.
     """
 
-    def __init__(self, title: str, result: "Result", remark: str) -> None:
+    def __init__(
+        self, title: str, result: "Result", remark: str, full: bool, explain: bool
+    ) -> None:
         from rich.console import Console
 
         from mazurka.report.terminal import print_result
         from mazurka.report.text import result_text
 
         ending = f"\n{remark}\n" if remark else ""
-        super().__init__([result_text(title, result) + "\n" + ending])
+        text = result_text(title, result, full=full, explain=explain)
+        super().__init__([text + "\n" + ending])
         buffer = io.StringIO()
-        print_result(Console(file=buffer, force_terminal=True, highlight=False), title, result)
+        console = Console(file=buffer, force_terminal=True, highlight=False)
+        print_result(console, title, result, full, explain)
         self.coloured = buffer.getvalue() + ending
 
     def toterminal(self, tw: TerminalWriter) -> None:

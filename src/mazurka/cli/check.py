@@ -29,6 +29,10 @@ from mazurka.report.progress import Progress
 @search_options
 @click.option("--args", default="", metavar="TEXT", help="What the main of a C program gets.")
 @click.option("--outcomes", is_flag=True, help="Show what the program returned, and how often.")
+@click.option("--full", is_flag=True, help="Show all steps of a failing execution.")
+@click.option(
+    "--explain", is_flag=True, help="Show an execution that passes beside the one that fails."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, and nothing else.")
 @click.option(
     "--save",
@@ -41,6 +45,8 @@ def check(
     flags: tuple[str, ...],
     args: str,
     outcomes: bool,
+    full: bool,
+    explain: bool,
     as_json: bool,
     save: Path | None,
     **options: Any,
@@ -67,7 +73,7 @@ def check(
         if as_json:
             click.echo(json.dumps(result_document(target, result)))
         else:
-            show_result(target, result, outcomes)
+            show_result(target, result, outcomes, full, explain)
             if result.failures and save is None:
                 click.echo("\nTo keep this execution for 'mazurka replay', add --save FILE.")
         if saved:

@@ -16,7 +16,8 @@ from mazurka.engine.schedule import Schedule
 @click.command
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("target", required=False)
-def replay(file: Path, target: str | None) -> None:
+@click.option("--full", is_flag=True, help="Show all steps of the execution.")
+def replay(file: Path, target: str | None, full: bool) -> None:
     """Run a failing execution again.
 
     FILE is what 'mazurka check --save FILE' wrote. TARGET, as for 'mazurka check', is needed only
@@ -43,7 +44,7 @@ def replay(file: Path, target: str | None) -> None:
                 return
             except MazurkaError as error:
                 raise WrongUse(f"{target}: {error}") from error
-        show_replayed(target, schedule, failure)
+        show_replayed(target, schedule, failure, full)
     sys.exit(FAILED)
 
 

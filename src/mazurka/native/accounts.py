@@ -2,6 +2,7 @@
 
 import ctypes
 import linecache
+import re
 import signal
 from collections import Counter
 from dataclasses import replace
@@ -72,6 +73,8 @@ SENTENCES: Final = {
 }
 # The accesses of a data race: runtime/state.h.
 RACING: Final = ("read", "written", "freed", "read atomically", "changed atomically")
+SIGNALS: Final = re.compile(r"\b(pthread_cond|cnd)_(signal|broadcast)\b")
+WAITS: Final = re.compile(r"\b(pthread_cond|cnd)_(wait|timedwait|clockwait)\b")
 FORMS: Final = ("fetch_add", "fetch_and", "fetch_or", "fetch_xor", "fetch_nand")
 
 # Of a thread's status.
@@ -117,7 +120,7 @@ class RunInWords:
         """All steps of the run."""
         events = self.program.events
         groups = groups_of(events)
-        return [
+        steps = [
             replace(
                 self.step(event),
                 reads_from=source,
@@ -129,6 +132,7 @@ class RunInWords:
                 zip(events, links_of(events, self.program.values), strict=True)
             )
         ]
+        return self.with_signals_in_vain(steps)
 
     def step(self, event: Event) -> Step:
         """An event by itself, or an operation that a thread waits for."""
@@ -149,10 +153,42 @@ class RunInWords:
             "fails" if depends_on_value(event.kind) and event.mode == READ else "",
         )
 
+    def step_of_access(self, name: str, thread: int, kind: int, place: int) -> Step:
+        """An access that is no event."""
+        file, line = self.debug.line_at(place - 1) if place > 0 else ("", 0)
+        mode = "read" if RACING[kind].startswith("read") else "write"
+        action = f"{name} is {RACING[kind]}"
+        return Step(
+            self.thread(thread), action, file, line, source_line(file, line), mode, mode, name
+        )
+
+    def with_signals_in_vain(self, steps: list[Step]) -> list[Step]:
+        """A signal of a condition looks at who waits there; if nobody does, that is told."""
+        return [
+            replace(
+                step,
+                action=f"notify {step.name}: nobody waits",
+                operation="notify",
+                outcome="fails",
+            )
+            if step.operation == "load" and step.found == "0" and SIGNALS.search(step.source)
+            else step
+            for step in steps
+        ]
+
+    def condition_of(self, event: Event) -> str:
+        """The condition that a thread waits on: the last that it has put itself down for."""
+        for other in reversed(self.program.events):
+            if other.thread == event.thread and other.kind == FETCH_ADD:
+                return self.location(other.location)
+        return ""
+
     def waiting_step(self, event: Event, steps: list[Step]) -> Step:
         """An operation that a thread can never perform."""
         file, line = self.debug.line_at(event.place - 1)
         name = self.object_of(event)
+        if event.kind == WAIT and WAITS.search(source_line(file, line)):
+            name = self.condition_of(event) or name
         return Step(
             self.thread(event.thread),
             f"{VERBS[event.kind]} {name}",
@@ -344,13 +380,18 @@ def race_in_words(program: "NativeProgram") -> str:
 
 
 def data_race(run: RunInWords) -> Failure:
-    address, first, first_kind, first_place, second, second_kind, second_place, _ = run.library.race
+    address, first, first_kind, first_place, second, second_kind, second_place, position = (
+        run.library.race
+    )
     name = run.address(address)
     accesses = ((first, first_kind, first_place), (second, second_kind, second_place))
     words = [f"{RACING[kind]} by {run.thread(thread)}" for thread, kind, _ in accesses]
     message = f"{name} is {words[0]} and {words[1]}, and nothing orders the two"
     details = [f"{run.thread(thread)}{run.where(place)}" for thread, _, place in accesses]
     failure = new_failure(run, DATA_RACE, message, details)
+    # The two accesses are told as if they were steps; only where the second one came is known.
+    told = [run.step_of_access(name, thread, kind, place) for thread, kind, place in accesses]
+    failure.steps = [*failure.steps[:position], *told]
     failure.thread = run.thread(second)
     return failure
 

@@ -9,7 +9,6 @@ from mazurka.engine.trace import CONSTANT, OWN
 
 MOST_ROWS: Final = 12
 MOST_LOOKED_AT: Final = 200  # steps of a sort that may get a row
-FAILS: Final = "raises"
 
 # How much a step tells, from what decides on: rows are given to these in turn.
 DECIDES, SAME, LAST, ACCESS, WAITING, THREADS, FOLDED = range(7)
@@ -92,11 +91,13 @@ def row_of_waiting(step: Step) -> Row:
     text = {"wait": f"waits for {what}", "await": f"awaits {what}"}.get(
         step.operation, f"waits to {step.operation} {what}"
     )
-    return Row(step.thread, text, step.file, step.line, step.source, -1, True)
+    return Row(step.thread, text, step.file, step.line, step.source, -1, step.operation != "join")
 
 
 def ending(failure: Failure) -> Row:
-    return Row(failure.thread, f"{FAILS} {failure.message.partition(chr(10))[0]}")
+    message = failure.message.partition("\n")[0]
+    is_exception = message[:1].isupper() or failure.exception is not None  # else a sentence, of C
+    return Row(failure.thread, f"raises {message}" if is_exception else message)
 
 
 # What to show

@@ -7,8 +7,8 @@ from mazurka.engine.event import Event
 from mazurka.engine.program import COMPLETE, NOBODY, PICKED, Answer, Program, Request, Watcher
 
 # A bound on the effort, in steps rather than seconds: so that it is the same on every machine.
-MOST_RUNS: Final = 600
-MOST_STEPS: Final = 25_000
+MOST_RUNS: Final = 400
+MOST_STEPS: Final = 12_000
 MOST_SECONDS: Final = 5.0  # of the processor: for programs that take long from step to step
 
 Wish = list[tuple[int, int]]  # threads in the order of their steps, each with what it chooses

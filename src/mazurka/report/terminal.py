@@ -7,6 +7,7 @@ from rich.text import Text
 
 from mazurka.engine.result import Failure, Result
 from mazurka.report.columns import table_of
+from mazurka.report.compare import comparison
 from mazurka.report.layout import Piece, lines_of
 from mazurka.report.text import (
     explanation,
@@ -26,7 +27,9 @@ VERDICT_STYLES = {
 THREAD_STYLES = ("cyan", "yellow", "magenta", "green", "blue", "bright_red")
 
 
-def print_result(console: Console, title: str, result: Result, full: bool = False) -> None:
+def print_result(
+    console: Console, title: str, result: Result, full: bool = False, explain: bool = False
+) -> None:
     """Everything there is to say about a search."""
     line = Text(f"{title}: ", style="bold")
     line.append(summary(result), style=VERDICT_STYLES[result.verdict])
@@ -36,24 +39,35 @@ def print_result(console: Console, title: str, result: Result, full: bool = Fals
         if isinstance(part, str):
             console.print(Text(part), soft_wrap=True)
         else:
-            print_failure(console, part, full)
+            print_failure(console, part, full, explain)
 
 
-def print_failure(console: Console, failure: Failure, full: bool = False) -> None:
+def print_failure(
+    console: Console, failure: Failure, full: bool = False, explain: bool = False
+) -> None:
     """The account of one failing execution."""
     width = console.width
     for line in headlines(failure, width):
         console.print(Text(line, style="bold red"), soft_wrap=True)
     for line in explanation(failure):
         console.print(Text(line), soft_wrap=True)
-    if not failure.steps and not failure.waiting:
-        return
+    if failure.steps or failure.waiting:
+        print_table(console, failure, full)
+    if explain:
+        console.print()
+        for line in comparison(failure, console.width):
+            console.print(Text(line), soft_wrap=True)
+
+
+def print_table(console: Console, failure: Failure, full: bool) -> None:
+    """The steps that decide, or all of them."""
+    width = console.width
     console.print()
     console.print(Text(steps_title(failure, full), style="bold"))
     table = table_of(failure, full)
     for pieces in lines_of(table, width):
         console.print(line_text(pieces, table.threads), soft_wrap=True)
-    for line in remarks(failure, full):
+    for line in remarks(failure):
         console.print(Text(line, style="dim"), soft_wrap=True)
 
 

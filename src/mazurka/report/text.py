@@ -14,6 +14,7 @@ from mazurka.engine.result import (
     Result,
 )
 from mazurka.report.columns import table_of
+from mazurka.report.compare import comparison
 from mazurka.report.layout import file_of, lines_of
 
 VERDICTS = {
@@ -29,11 +30,20 @@ WORTH_TELLING = 0.5  # seconds of preparation
 LINE_WIDTH = 100
 
 
-def result_text(title: str, result: Result, width: int = LINE_WIDTH, full: bool = False) -> str:
+def result_text(
+    title: str,
+    result: Result,
+    width: int = LINE_WIDTH,
+    full: bool = False,
+    explain: bool = False,
+) -> str:
     """Everything there is to say about a search."""
     parts = [f"{title}: {summary(result)}"]
     for part in result_parts(result):
-        parts.append(part if isinstance(part, str) else failure_text(part, width, full))
+        if isinstance(part, str):
+            parts.append(part)
+        else:
+            parts.append(failure_text(part, width, full, explain))
     return "\n\n".join(parts)
 
 
@@ -139,14 +149,18 @@ def failure_groups(failures: Sequence[Failure]) -> list[list[Failure]]:
     return list(groups.values())
 
 
-def failure_text(failure: Failure, width: int = LINE_WIDTH, full: bool = False) -> str:
+def failure_text(
+    failure: Failure, width: int = LINE_WIDTH, full: bool = False, explain: bool = False
+) -> str:
     """The account of one failing execution."""
     lines = [*headlines(failure, width), *explanation(failure)]
     if failure.steps or failure.waiting:
         lines += ["", steps_title(failure, full)]
         table = table_of(failure, full)
         lines += ["".join(piece.text for piece in line).rstrip() for line in lines_of(table, width)]
-        lines += remarks(failure, full)
+        lines += remarks(failure)
+    if explain:
+        lines += ["", *comparison(failure, width)]
     return "\n".join(lines)
 
 
@@ -197,7 +211,7 @@ def steps_title(failure: Failure, full: bool = False) -> str:
     )
 
 
-def remarks(failure: Failure, full: bool) -> list[str]:
+def remarks(failure: Failure) -> list[str]:
     """What else there is to say of the execution that is shown."""
     told = failure.explanation
     lines = []
