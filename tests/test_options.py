@@ -317,7 +317,8 @@ def test_the_page_of_the_command_line() -> None:
         named = {f"--{option.name.replace('_', '-')} {choice}" for choice in choices_of(option)}
         assert not named or named & meanings.keys()
         described |= named & meanings.keys()
-    assert meanings.keys() == described | {"--args TEXT", "--outcomes", "--save FILE", "--json"}
+    shown = {"--args TEXT", "--outcomes", "--full", "--explain", "--save FILE", "--json"}
+    assert meanings.keys() == described | shown
     assert meanings.keys() >= {f"--algorithm {name}" for name in ALGORITHMS}
     for option in options:
         (told,) = re.findall(r"Default: ([\d.]+\d|\d)", meanings[written(option)]) or [None]
@@ -329,7 +330,7 @@ def test_the_page_of_the_command_line() -> None:
 def test_the_command_has_the_options_of_the_table() -> None:
     given = [parameter.opts[0] for parameter in main.commands["check"].params[2:]]
     options = [written(option).split()[0] for option in KNOWN.values()]
-    assert given == [*options, "--args", "--outcomes", "--json", "--save"]
+    assert given == [*options, "--args", "--outcomes", "--full", "--explain", "--json", "--save"]
 
 
 def test_the_page_of_pytest() -> None:
@@ -339,7 +340,8 @@ def test_the_page_of_pytest() -> None:
         for option in OPTIONS.values()
         if option.in_pytest
     ]
-    assert rows == [*expected, ["`--mazurka-save DIR`", ""]]
+    shown = [[f"`--mazurka-{name}`", ""] for name in ("full", "explain", "save DIR")]
+    assert rows == [*expected, *shown]
 
 
 def test_the_page_of_project_files() -> None:

@@ -407,7 +407,7 @@ def test_algorithm_and_all_failures(pytester: pytest.Pytester) -> None:
     result = run(pytester, PROGRAM + dedent(source), *arguments)
     result.stdout.fnmatch_lines(
         [
-            "*test_choices: FAILED; 3 executions, 2 of which fail, in * s (naive)",
+            "*test_choices: FAILED; 3 executions, 2 of which fail, in * (naive)",
             "(2 executions fail like this; the first is shown.)",
         ]
     )
