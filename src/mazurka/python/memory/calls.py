@@ -36,7 +36,6 @@ from types import (
     MethodDescriptorType,
     MethodType,
     MethodWrapperType,
-    ModuleType,
     WrapperDescriptorType,
 )
 from typing import Any, Final, NewType, TypeVar, cast
@@ -94,6 +93,7 @@ from mazurka.python.memory.shapes import (
     KEYED,
     METHOD,
     MISSING,
+    MODULE,
     NO_CONTAINER,
     PARTIAL,
     CMethodType,
@@ -166,7 +166,7 @@ def callee(function: Any) -> Any:
         return callee_for_builtin(function)
     elif kind is PARTIAL:
         return partial(callee(function.func), *function.args, **function.keywords)
-    elif issubclass(kind, type):
+    elif kind is type or issubclass(kind, type):
         return callee_for_class(function)
     elif kind is MethodWrapperType or kind is WrapperDescriptorType:
         return callee_for_wrapper(function)
@@ -301,7 +301,7 @@ def callee_for_builtin(function: Any) -> Any:
     if is_ours(function):  # compiled
         return function
     owner = function.__self__
-    if owner is None or type(owner) is ModuleType or issubclass(type(owner), type):
+    if owner is None or type(owner) is MODULE or issubclass(type(owner), type):
         replacement = BUILTINS.get(function) or replacement_for(function)
         if replacement is None and isinstance(owner, type):
             replacement = replacement_for_class_method(owner, function.__name__)

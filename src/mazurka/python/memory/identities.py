@@ -29,7 +29,6 @@ from mazurka.python.check import RUNNING
 from mazurka.python.memory.cells import Contents, Variable
 from mazurka.python.memory.older_objects import newer_objects
 from mazurka.python.memory.shapes import (
-    ATOMS,
     BUILTIN_FUNCTION,
     CLOSURE_CELL,
     COROUTINE,
@@ -37,6 +36,7 @@ from mazurka.python.memory.shapes import (
     FUNCTION,
     GENERATOR,
     KEYED,
+    LEAVES,
     METHOD,
     NO_CONTAINER,
     PARTIAL,
@@ -467,9 +467,7 @@ class Objects(Memory):
         """An object is put where other threads may find it, with all that hangs on it: that may be
         nested more deeply than Python lets functions call each other."""
         kind = type(thing)
-        if kind in ATOMS and kind is not BUILTIN_FUNCTION:
-            return
-        if kind is tuple and not thing:
+        if kind in LEAVES or (kind is tuple and not thing):
             return
         outer, self.todo = self.todo, [(thing, label)]
         try:
@@ -483,7 +481,8 @@ class Objects(Memory):
         met: set[int] = set()
         while todo:
             thing, label = todo.pop()
-            if type(thing) in LEADING_ON:
+            kind = type(thing)
+            if kind is not tuple and kind is not BUILTIN_FUNCTION and kind in LEADING_ON:
                 if id(thing) in met:
                     continue
                 met.add(id(thing))
@@ -495,23 +494,16 @@ class Objects(Memory):
                 todo[size:] = parts
 
     def share_next(self, thing: object, label: str) -> None:
-        if type(thing) not in ATOMS or type(thing) is BUILTIN_FUNCTION:
+        if type(thing) not in LEAVES:
             self.todo.append((thing, label))
 
     def share_one(self, thing: object, label: str) -> None:
         kind = type(thing)
-        if kind in ATOMS:
-            if kind is BUILTIN_FUNCTION or kind is CMethodType:  # maybe a method
-                self.share_next(cast(Any, thing).__self__, "")
-            return
         if kind is tuple or kind is frozenset:
             for part in cast(Any, thing):
                 self.share_next(part, label)
-        elif issubclass(kind, tuple):
-            for part in list(tuple.__iter__(cast(Any, thing))):
-                self.share_next(part, label)
-            if kind.__dictoffset__:
-                self.share_memory(thing, label)
+        elif kind is BUILTIN_FUNCTION or kind is CMethodType:  # maybe a method
+            self.share_next(cast(Any, thing).__self__, "")
         elif kind is FUNCTION:
             self.share_closure(cast(FunctionType, thing))
             if id(thing) in self.here:  # it has attributes of its own
@@ -535,7 +527,14 @@ class Objects(Memory):
             frame = cast(Any, thing).cr_frame
             if frame is not None:
                 self.share_next(tuple(frame.f_locals.values()), "")
-        elif kind is CLOSURE_CELL or is_memory(kind):
+        elif kind is CLOSURE_CELL:
+            self.share_memory(thing, label)
+        elif issubclass(kind, tuple):
+            for part in list(tuple.__iter__(cast(Any, thing))):
+                self.share_next(part, label)
+            if kind.__dictoffset__:
+                self.share_memory(thing, label)
+        elif is_memory(kind):
             self.share_memory(thing, label)
         elif self.rooting and kind in HOLDERS:
             self.share_next(tuple(get_referents(thing)), label)

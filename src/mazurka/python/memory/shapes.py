@@ -41,6 +41,7 @@ BUILTIN_FUNCTION: Final = BuiltinFunctionType
 GENERATOR: Final = types.GeneratorType
 COROUTINE: Final = types.CoroutineType
 CLOSURE_CELL: Final = CellType
+MODULE: Final = ModuleType
 PARTIAL: Final[type] = partial
 
 # What has nothing in it that could change or be shared.
@@ -49,6 +50,9 @@ ATOMS: Final[set[type]] = {
     type(NotImplemented), BuiltinFunctionType, CMethodType, ModuleType, MemberDescriptorType,
     GetSetDescriptorType, property,
 }  # fmt: skip
+
+# Nothing hangs on these. (A method of C has the object that it is of.)
+LEAVES: Final = ATOMS - {BuiltinFunctionType, CMethodType}
 
 # Modules whose objects do not change, or nobody minds if they do.
 HARMLESS: Final = {
