@@ -1,5 +1,5 @@
 """The command line: ``python -m benchmarks list | run | table | qpor | bounds | gap | halves |
-executors``."""
+jobs | kills | executors``."""
 
 import sys
 from collections import Counter
@@ -17,9 +17,12 @@ from benchmarks.executors import render as render_executors
 from benchmarks.gap import gaps
 from benchmarks.gap import render as render_gaps
 from benchmarks.halves import explore_in_halves
+from benchmarks.jobs import killed, pair
+from benchmarks.jobs import render as render_pairs
+from benchmarks.jobs import run as run_once
 from benchmarks.measure import ALGORITHMS, PATIENCE, Measurement, measure, measure_in_c
 from benchmarks.paper import TABLES, measured_parameters, rows
-from benchmarks.registry import BENCHMARKS, parse
+from benchmarks.registry import BENCHMARKS, Instance, parse
 from benchmarks.side_by_side import COLUMNS, growing
 from benchmarks.side_by_side import render as render_side_by_side
 
@@ -286,6 +289,48 @@ def halves(name: str, max_executions: int) -> None:
         )
     if differing:
         sys.exit(1)
+
+
+@main.command()
+@click.argument("programs", nargs=-1, required=True, metavar="'NAME(PARAMETER,...)' ...")
+@click.option("--jobs", type=click.IntRange(min=2), default=2, show_default=True)
+@click.option("--repeats", type=click.IntRange(min=1), default=3, show_default=True)
+def jobs(programs: tuple[str, ...], jobs: int, repeats: int) -> None:
+    """Explore programs in one process and in several, in turn, and compare the best times; exit
+    code 1 when a number of executions differs."""
+    pairs = []
+    for program in programs:
+        pairs.append(pair(instance_called(program), jobs, repeats))
+        click.echo(f"{program}: done", err=True)
+    open_console().print(render_pairs(pairs))
+    if any(found.one.executions != found.several.executions for found in pairs):
+        sys.exit(1)
+
+
+@main.command()
+@click.argument("program", metavar="'NAME(PARAMETER,...)'")
+@click.option("--jobs", type=click.IntRange(min=1), default=2, show_default=True)
+@click.option("--times", type=click.IntRange(min=1), default=20, show_default=True)
+def kills(program: str, jobs: int, times: int) -> None:
+    """Kill a search at random moments and resume it, until it is over, so many times; exit code 1
+    when it does not say each time what a search says that was not killed."""
+    instance = instance_called(program)
+    result = run_once(instance, 1)
+    expected = f"verified {result.executions}"
+    wrong = 0
+    for seed in range(times):
+        count, said = killed(program, jobs, seed)
+        wrong += said != expected
+        click.echo(f"killed {count} times: {said}{'' if said == expected else ', WRONG'}")
+    click.echo(f"{times - wrong} of {times} as expected: {expected}")
+    sys.exit(1 if wrong else 0)
+
+
+def instance_called(program: str) -> Instance:
+    try:
+        return parse(program)
+    except ValueError as error:
+        raise WrongInput(str(error)) from None
 
 
 def print_exceptions(console: Console, comparisons: list[Comparison]) -> None:

@@ -8,10 +8,14 @@ import pytest
 from click.testing import CliRunner, Result
 
 import benchmarks.__main__ as command_line
+import mazurka
 from benchmarks.comparison import Comparison, compare, difference
+from benchmarks.jobs import pair
 from benchmarks.measure import PATIENCE, Measurement, measure
 from benchmarks.paper import PaperRow, rows
+from benchmarks.programs import findable
 from benchmarks.registry import BENCHMARKS, parse
+from mazurka.scale.programs import find, named
 
 pytestmark = pytest.mark.papers
 
@@ -303,3 +307,16 @@ def test_run_counts_violations() -> None:
     assert (counted["complete"], counted["violating"], counted["verdict"]) == (6, 2, "verified")
     checked = json.loads(invoke("run", "lazy01-bad", "--json").output)
     assert (checked["complete"], checked["violating"], checked["verdict"]) == (6, None, "failed")
+
+
+def test_other_processes_find_the_programs() -> None:
+    instance = parse("fib-bench(2)")
+    name = named(findable(instance))
+    assert (name.module, name.name) == ("benchmarks.programs", "fib-bench(2)")
+    assert callable(find(name))
+    found = pair(instance, 2, 1)
+    assert (
+        found.one.executions
+        == found.several.executions
+        == mazurka.explore(instance.program(), instrument=None).executions
+    )

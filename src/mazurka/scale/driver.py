@@ -23,7 +23,8 @@ TURN = 0.1  # seconds to wait for messages before looking at clocks
 SHORT = 0.2  # work for so many seconds is too little for one go,
 LONG = 1.0  # and this is more than enough
 MOST_AT_A_TIME = 1000
-PATIENCE = 10.0  # seconds that workers have to stop, or to come to an end
+PATIENCE = 10.0  # seconds that workers have to stop: what they have not reported is done again
+END_PATIENCE = 120.0  # and to come to an end
 SOONEST_ASK = 0.05  # a worker that had nothing to give is asked again later and later,
 LATEST_ASK = 2.0  # up to this
 MOST_DEATHS = 20  # of workers one after the other, without a report of any,
@@ -214,7 +215,7 @@ class Driver:
                 self.crew.send(worker, Finish())
             else:
                 self.let_go(worker)
-        until = self.clock() + PATIENCE
+        until = self.clock() + END_PATIENCE
         while self.hands and self.clock() < until:
             for worker, message in self.crew.receive(TURN):
                 self.take_in(worker, message)
