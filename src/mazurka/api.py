@@ -295,16 +295,12 @@ def searched(
 def session_of(program: Callable[[], object], options: Options) -> "Session | NativeSession":
     """How the front end is to run a program: by those of the options that it has."""
     if isinstance(program, CProgram):
-        from mazurka.native.session import NativeSession  # it takes a while to import
+        from mazurka.native.program import Manner  # it takes a while to import
+        from mazurka.native.session import NativeSession
 
-        return NativeSession(
-            program,
-            options.max_events,
-            options.step_limit,
-            options.granularity == "sync",
-            options.leaks,
-            options.progress,
-        )
+        names = [part.name for part in fields(Manner)]
+        manner = Manner(**{name: getattr(options, name) for name in names})
+        return NativeSession(program, manner, options.step_limit, options.progress)
     names = [part.name for part in fields(Session) if part.name in OPTIONS]
     return Session(program, **{name: getattr(options, name) for name in names})
 
@@ -319,7 +315,7 @@ def refuse_for_c(options: Options) -> None:
     """Options that only Python programs have."""
     for option in OPTIONS.values():
         value = getattr(options, option.name)
-        if PYTHON in option.of and option.name != "step_limit":
+        if PYTHON in option.of and option.name not in ("step_limit", "awaits"):
             value = tuple(value) if isinstance(value, list) else value
             if value != option.default:
                 raise MazurkaError(f"{option.name} is not there for C programs yet: leave it out")

@@ -245,7 +245,6 @@ class Options:
         "Rounds that a loop with steps may have; executions with more are blocked. Loops that "
         "only wait need no bound.",
         kind=POSITIVE_NUMBER,
-        of=(PYTHON,),
         saved=True,
     )
     loop_purity: bool = row(
@@ -253,7 +252,6 @@ class Options:
         "Do not cut threads that go round in a loop and change nothing (but for loops that only "
         "poll one variable).",
         kind=SWITCH,
-        of=(PYTHON,),
         flag="no-loop-purity",
         saved=True,
     )

@@ -11,8 +11,10 @@ from mazurka.engine.search import ALL_OF_THEM, Search
 from mazurka.explore.algorithms import ALGORITHMS
 from mazurka.native.c_program import c_program
 from mazurka.native.compiling import Compiled, compiled
-from mazurka.native.program import NativeProgram
+from mazurka.native.program import Manner, NativeProgram
 from mazurka.native.session import NativeSession
+
+MANNER = Manner(10_000)
 
 
 @contextmanager
@@ -28,8 +30,7 @@ def explored(
     made: Compiled,
     arguments: list[str],
     algorithm: str,
-    granularity: str = "access",
-    leaks: bool = False,
+    manner: Manner = MANNER,
     **settings: Any,
 ) -> Result:
     """All executions, by an algorithm."""
@@ -45,5 +46,5 @@ def explored(
         return result
 
     program = c_program(made.sources[0], args=arguments)
-    session = NativeSession(program, 10_000, 30.0, granularity == "sync", leaks, None)
+    session = NativeSession(program, manner, 30.0, None)
     return session.searched(made, search, {}, True)[0]

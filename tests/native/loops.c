@@ -80,6 +80,22 @@ static void *try_mutex(void *unused) {
     return unused;
 }
 
+static int ready;
+static void *set_locked(void *unused) {
+    pthread_mutex_lock(&mutex);
+    ready = 1;
+    pthread_mutex_unlock(&mutex);
+    return unused;
+}
+static void *look_locked(void *unused) {
+    for (int is_ready = 0; !is_ready;) {
+        pthread_mutex_lock(&mutex);
+        is_ready = ready;
+        pthread_mutex_unlock(&mutex); /* round */
+    }
+    return unused;
+}
+
 static int is_set(atomic_int *one) { return *one != 0; }
 static void *poll_by_call(void *unused) { while (!is_set(&flag)) {} return unused; }
 
@@ -100,6 +116,8 @@ int main(int count, char **arguments) {
     which = arguments[1];
     if (IS("flag")) run(wait_for_flag, set_flag);
     if (IS("never")) run(wait_for_flag, nothing);
+    if (IS("locked")) run(look_locked, set_locked);
+    if (IS("locked, twice")) run(look_locked, look_locked);
     if (IS("plain")) run(wait_for_plain, set_plain);
     if (IS("in turn")) run(poll_in_turn, set_both);
     if (IS("by call")) run(poll_by_call, set_flag);

@@ -15,6 +15,7 @@ from mazurka.engine.result import (
     Failure,
 )
 from mazurka.native.compiling import Compiled
+from mazurka.native.program import Manner
 from tests.native.in_process import compiled_text, explored
 
 SOURCE = Path(__file__).with_name("faults.c")
@@ -94,7 +95,7 @@ def programs() -> Iterator[tuple[Compiled, Compiled]]:
 
 def failures_of(made: Compiled, name: str) -> list[Failure]:
     granularity = "sync" if name == "data race" else "access"
-    result = explored(made, [name], "pop", granularity, name == "leak")
+    result = explored(made, [name], "pop", Manner(10_000, granularity, name == "leak"))
     assert result.complete + result.blocked == result.executions
     return result.failures
 
@@ -134,5 +135,6 @@ def test_other_failures_are_told(programs: tuple[Compiled, Compiled], name: str)
 )
 def test_what_is_mended_is_verified(programs: tuple[Compiled, Compiled], name: str) -> None:
     for granularity in ("access", "sync"):
-        result = explored(programs[1], [name], "optimal", granularity, name == "leak")
+        manner = Manner(10_000, granularity, name == "leak")
+        result = explored(programs[1], [name], "optimal", manner)
         assert result.verdict == "verified", result.failures[0].message

@@ -6,6 +6,7 @@ from random import Random
 from typing import NamedTuple
 
 from mazurka.engine.result import DATA_RACE
+from mazurka.native.program import Manner
 from tests.native.in_process import compiled_text, explored
 
 ORDERS = ("relaxed", "acquire", "release", "acq_rel", "seq_cst")
@@ -23,6 +24,7 @@ class Do(NamedTuple):
 
 
 Threads = list[list[Do]]
+SYNC = Manner(10_000, granularity="sync")
 KINDS = ("read", "write", "load", "store", "add", "swap", "fence", "unless")
 PLAIN = ("read", "write", "peek", "poke")
 
@@ -234,7 +236,7 @@ def test_races_are_those_of_the_standard() -> None:
     with compiled_text(source_of(programs)) as made:
         for number, is_racy in enumerate(expected):
             algorithm = ("pop", "optimal", "trust")[number % 3]
-            result = explored(made, [str(number)], algorithm, "sync")
+            result = explored(made, [str(number)], algorithm, SYNC)
             kinds = {failure.kind for failure in result.failures}
             assert (kinds == {DATA_RACE}) == is_racy, (algorithm, programs[number], kinds)
             assert is_racy or result.verdict == "verified"

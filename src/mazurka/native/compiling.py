@@ -27,7 +27,10 @@ PLAIN_PARTS = (
 SEEN_PARTS = ("libc",)  # compiled as programs are
 
 HOOKED = ["-fsanitize=thread"]
-ALWAYS = ["-fPIC", "-g", "-fno-builtin", "-pthread", "-U_FORTIFY_SOURCE"]
+ALWAYS = [
+    *("-fPIC", "-g", "-fno-builtin", "-fno-omit-frame-pointer", "-pthread"),
+    "-U_FORTIFY_SOURCE",
+]
 RUNTIME_FLAGS = ["-O2", "-std=gnu11", "-fvisibility=hidden"]
 # The runtime must not call the program's memcpy, which is seen: flags that gcc needs for that.
 IF_KNOWN = ["-fno-tree-loop-distribute-patterns", "-minline-all-stringops"]

@@ -1,5 +1,6 @@
 """A C program as something that a search can steer."""
 
+from dataclasses import dataclass
 from typing import Final
 
 from mazurka.engine.errors import BeginsAnew, MazurkaError
@@ -12,6 +13,7 @@ from mazurka.engine.operation import (
     STORE,
     UNKNOWN,
     VERBS,
+    WRITE,
     Footprint,
     may_block,
     mode_when_enabled,
@@ -47,10 +49,12 @@ from mazurka.native.runtime_library import (
     FIRST_FAILED,
     HAS_NEWS,
     KEEP,
+    KEEPS_ROUNDS,
     MAX_EVENTS,
     MOST_SLEEPERS,
     MOST_STEPS,
     ONLY_SYNC,
+    OUT_OF_ROUNDS,
     OUTPUT_SIZE,
     PLAN_END,
     POLICY,
@@ -61,6 +65,7 @@ from mazurka.native.runtime_library import (
     STEP_SIZE,
     STOPPED,
     THREADS_KNOWN,
+    UNROLL,
     WATCHED,
     WATCHES_STEPS,
     Library,
@@ -98,6 +103,17 @@ class Anew(BeginsAnew):
     """Threads share something that they were not known to share: the search must begin anew."""
 
 
+@dataclass(frozen=True)
+class Manner:
+    """How a program is run: options of `mazurka.explore`."""
+
+    max_events: int = 1000
+    granularity: str = "access"
+    leaks: bool = False
+    unroll: int | None = None
+    loop_purity: bool = True
+
+
 class NativeProgram(Program):
     """Runs a C program that is loaded, and says how each run ended."""
 
@@ -105,9 +121,7 @@ class NativeProgram(Program):
         self,
         library: Library,
         names: Names,
-        max_events: int = 1000,
-        only_sync: bool = False,
-        tells_leaks: bool = False,
+        manner: Manner = Manner(),
     ) -> None:
         super().__init__(NativeValues())
         self.library = library
@@ -123,7 +137,8 @@ class NativeProgram(Program):
         self.mode_now = library.functions.mz_mode
         self.first_standing = library.standing_at
         self.thread_size = library.thread_size
-        self.max_events = min(max_events, MOST_STEPS - 1000)
+        self.settings = manner
+        self.max_events = min(manner.max_events, MOST_STEPS - 1000)
         self.request = Request(self.events)
         self.logged: list[Event] = []  # the events that the runtime's own log has
         self.records: list[Event | None] = [None] * RECORDS  # of steps, by number: tell.c
@@ -135,11 +150,11 @@ class NativeProgram(Program):
         self.had_sleepers = True
         self.watched = 0  # how many locations the runtime was told about
         self.manner = (-1, False, False)  # how it was told to go on
-        self.tells_leaks = tells_leaks
         self.runs = 0
-        self.first_ending = ""
         self.state[WATCHED] = 0
-        self.state[ONLY_SYNC] = only_sync
+        self.state[ONLY_SYNC] = manner.granularity == "sync"
+        self.state[UNROLL] = manner.unroll or 0
+        self.state[KEEPS_ROUNDS] = not manner.loop_purity
         library.functions.mz_begin_search()
 
     # One execution
@@ -338,7 +353,7 @@ class NativeProgram(Program):
             self.look_at_threads(answer)
         if answer.race is not None:
             answer.failed = True
-        if self.tells_leaks and answer.status == COMPLETE and not answer.failed:
+        if self.settings.leaks and answer.status == COMPLETE and not answer.failed:
             answer.failed = bool(self.library.unfreed(1))
         return answer
 
@@ -363,8 +378,12 @@ class NativeProgram(Program):
                 sleeping.append(self.operation_before(thread))
             else:
                 waiting.append(self.operation_before(thread))
+        if stuck and not assumed:
+            assumed = any(event.location in self.changed_in_rounds() for event in waiting)
         answer.waiting = waiting
         answer.sleeping = sleeping
+        if self.state[OUT_OF_ROUNDS]:
+            answer.bound = f"unroll={self.settings.unroll}"
         if sleeping:
             answer.status = REDUNDANT
             answer.race = None  # another execution has it, too
@@ -378,6 +397,12 @@ class NativeProgram(Program):
         """The last round of a thread that goes round in a loop."""
         begin = self.status(thread, SPINS) - 1
         return [event for event in self.events[begin:] if event.thread == thread]
+
+    def changed_in_rounds(self) -> set[int]:
+        """What threads that go round in loops change for a while: who waits for it may get it."""
+        spinning = [thread for thread in self.live() if self.status(thread, SPINS)]
+        events = [event for thread in spinning for event in self.round_of(thread)]
+        return {event.location for event in events if event.mode == WRITE}
 
     def polled_by(self, thread: int) -> list[int]:
         return [event.location for event in self.round_of(thread) if event.location >= 0]

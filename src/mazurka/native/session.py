@@ -23,7 +23,7 @@ from mazurka.native.compiling import RUNTIME, Compiled, compiled
 from mazurka.native.debug_information import bit_fields, fixed_thread_locals, symbols_of
 from mazurka.native.known_functions import HARMLESS
 from mazurka.native.naming import Names
-from mazurka.native.program import Anew, NativeProgram
+from mazurka.native.program import Anew, Manner, NativeProgram
 from mazurka.native.runtime_library import THREADS_KNOWN, Library
 
 T = TypeVar("T")
@@ -101,10 +101,8 @@ class NativeSession:
     """How a C program is to be run: `mazurka.explore` says what the options mean."""
 
     program: CProgram
-    max_events: int
+    manner: Manner
     step_limit: float
-    only_sync: bool  # plain accesses are no steps
-    tells_leaks: bool
     progress: Callable[[Result], None] | None
     warnings: list[str] = field(default_factory=list)  # what was not seen
     threads: list[int] = field(default_factory=list)  # how many each search has met
@@ -130,7 +128,7 @@ class NativeSession:
         """Run a search in a process of its own: no program takes this one down."""
         with compiled_in_a_folder(self.program) as made:
             self.warnings.extend(unseen_parts(made))
-            if not self.only_sync:
+            if self.manner.granularity != "sync":
                 self.warnings.extend(unseen_neighbours(made))
 
             def work(tell: Callable[[Result], None]) -> tuple[T, int]:
@@ -152,9 +150,7 @@ class NativeSession:
         with loaded(made, self.program) as (library, names):
             library.set_limit(self.step_limit)
             for _ in range(MOST_SEARCHES):
-                program = NativeProgram(
-                    library, names, self.max_events, self.only_sync, self.tells_leaks
-                )
+                program = NativeProgram(library, names, self.manner)
                 program.learn(learnt)
                 try:
                     found = search(program)

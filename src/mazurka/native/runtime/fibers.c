@@ -79,9 +79,11 @@ void mz_reset_thread(struct thread *thread) {
     thread->is_finished = thread->gave_up = thread->failure = thread->signal = 0;
     thread->failed_at = thread->fault = thread->code = thread->exit_code = 0;
     thread->spins = 0;
-    thread->changes = thread->reads = 0;
+    thread->changes = 0;
     thread->polled.since = ~0ull;
-    thread->visit.size = 0;
+    thread->net = 0;
+    thread->visits = thread->own_steps = thread->places = 0;
+    thread->visits_since = 0;
     thread->children = thread->waits = 0;
     thread->notified = 0;
     thread->caller = 0;

@@ -256,7 +256,7 @@ void mz_settle_store(struct thread *thread) {
     while (thread->stores) {
         struct step *stored = &mz.steps[thread->stored[--thread->stores]];
         stored->after = (int64_t)mz_value(stored->location);
-        if (stored->after != stored->before) thread->changes++;
+        mz_note_change(thread, stored);
     }
 }
 
@@ -298,7 +298,9 @@ static uint64_t perform(struct thread *thread) {
         }
     }
     *log = *step;
-    if (step->after != step->before || step->location < 0) thread->changes++;
+    thread->own_steps++;
+    if (step->location < 0) thread->changes++;
+    else if (step->form != FORM_PLAIN) mz_note_change(thread, step);
     mz.position = position + 1;
     mz.recent = thread->number;
     mz.goes_on_here = false;
@@ -317,6 +319,10 @@ uint64_t mz_make_step(struct thread *thread) {
         return 0;
     }
     mz_settle_store(thread);
+    if (mz.unroll && mz_is_out_of_rounds(thread)) {
+        mz.out_of_rounds = 1;
+        mz_give_up();
+    }
     if (thread->standing.location >= 0) mz_note_read(thread);
     stand(thread);
     return perform(thread);
@@ -427,6 +433,10 @@ static void *run_main(void *unused) {
 void *mz_map(void *address, size_t size) {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     if (address) flags |= MAP_FIXED_NOREPLACE;
+    if (mz.maps_known == MOST_MAPS) {
+        mz_refuse("the program has more parts of memory than can be put back");
+        return NULL;
+    }
     void *memory = mmap(address, size, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (memory == MAP_FAILED || (address && memory != address)) {
         mz_refuse(address ? "the addresses for the program are taken: check one C program at a time"
@@ -501,6 +511,7 @@ static void begin(void) {
     mz_copy(mz.arguments, mz.arguments_copy, mz.arguments_size);
     mz.position = mz.enabled_known = mz.output_size = mz.keys_known = 0;
     mz.stopped = NOT_STOPPED;
+    mz.out_of_rounds = 0;
     mz.first_failed = NOBODY;
     mz.exited = mz.exit_code = 0;
     mz.recent = 0;

@@ -16,7 +16,7 @@
 #define PLACE ((uintptr_t)__builtin_return_address(0))
 
 enum { MOST_THREADS = 256, MOST_KEYS = 64, MOST_LOCATIONS = 1 << 22, MOST_STEPS = 1 << 22,
-       MOST_STORED = 64, MOST_ALTERNATIVES = 1 << 20, STACK_SIZE = 8 << 20 };
+       MOST_STORED = 64, MOST_VISITS = 64, MOST_MAPS = 128, MOST_ALTERNATIVES = 1 << 20, STACK_SIZE = 8 << 20 };
 
 #define HEAP 0x620000000000ul
 #define HEAP_SIZE (256ul << 20) /* of one thread */
@@ -60,8 +60,9 @@ struct thread {
     void *stack_pointer, *stack, *stack_top;
     void *programs_stack_pointer, *own_stack_top;  /* steps are made on a stack of their own */
     uint64_t changes;  /* that it has made to anything but its stack */
-    struct visit { uint64_t changes; int64_t step, kind, location; size_t size; char *copy; } visit;
-    uint64_t reads;  /* since the latest change */
+    uint64_t net;  /* what it has changed in its locations: 0 again if it has put all back */
+    uint64_t visits_since;
+    int64_t visits, own_steps, places;  /* see spins.c */
     struct { uintptr_t address; uint64_t count, reads, since; } polled;  /* see note_own_read */
     uintptr_t lent, lent_end;  /* of its stack, what others access */
     struct thread *starter;
@@ -122,6 +123,9 @@ struct runtime {
     int64_t same;  /* of the request: so many steps are those of the latest run, and not in `asked` */
     /* Of the request: the bytes that memory has before it is written, and so many of a stack. */
     int64_t filling, filled;
+    /* Of the request: how many rounds loops may have, or 0; whether only loops that poll are cut. */
+    int64_t unroll, keeps_rounds;
+    int64_t out_of_rounds;  /* of the run */
     /* Not for Python. */
     int64_t learnt_known, enabled_known, ticks;
     struct thread *current;
@@ -151,7 +155,7 @@ struct runtime {
     uint64_t keys_known;
     void (*key_destructors[MOST_KEYS])(void *);
     int64_t ticks_seen;
-    struct { void *address; size_t size; } maps[32];
+    struct { void *address; size_t size; } maps[MOST_MAPS];
     int maps_known;
 };
 
@@ -219,6 +223,8 @@ EXPORTED int64_t mz_unfreed(int64_t *places, int64_t *sizes, int64_t most);
 
 /* spins.c */
 void mz_note_read(struct thread *thread);
+void mz_note_change(struct thread *thread, const struct step *step);
+bool mz_is_out_of_rounds(struct thread *thread);
 void mz_note_poll(struct thread *thread);
 bool mz_spins_for_ever(struct thread *thread);
 void mz_map_visits(void);

@@ -154,8 +154,10 @@ static int unlock(struct mutex *mutex, uintptr_t place) {
             return EPERM;
         mz_fail(NOT_HELD, place, "");
     }
-    mz.current->changes++;
-    if (mutex->kind == PTHREAD_MUTEX_RECURSIVE && --mutex->depth) return 0;
+    if (mutex->kind == PTHREAD_MUTEX_RECURSIVE) {
+        mz.current->changes++;
+        if (--mutex->depth) return 0;
+    }
     step(RELEASE, &mutex->holder, 4, 0, place);
     return 0;
 }
