@@ -111,6 +111,37 @@ def test_a_failure_without_an_exception(pytester: pytest.Pytester) -> None:
     assert "What it raised" not in output(result)
 
 
+def test_fixtures_and_parameters_have_their_names(pytester: pytest.Pytester) -> None:
+    source = """
+        import threading
+
+        class Box:
+            def __init__(self):
+                self.value = 0
+
+        @pytest.fixture
+        def box():
+            return Box()
+
+        @pytest.mark.parametrize("sizes", [{"a": 0}])
+        @mazurka.check
+        def test_both(box, sizes):
+            def count():
+                box.value += 1
+                sizes["a"] += 1
+
+            threads = [threading.Thread(target=count) for _ in range(2)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert box.value == 2 and sizes["a"] == 2
+    """
+    text = output(run(pytester, PROGRAM + dedent(source), "--mazurka-full"))
+    assert "read box.value: 0" in text
+    assert "read sizes['a']: 0" in text
+
+
 def test_a_failure_in_another_thread(pytester: pytest.Pytester) -> None:
     source = """
         @mazurka.check

@@ -123,6 +123,8 @@ def kind_of(case: Case, first: int, between: int, last: int) -> str:
             return "if-instead-of-while"
         if case.is_check(first) and (one.file, one.line) != (other.file, other.line):
             return "check-then-act"
+        if other.outcome == "fails" or other.operation in ("delete", "take from", "get"):
+            return "check-then-act"  # what it wants to take is gone
         if case.writes(last) and event is not None and event.kind != COMPARE_EXCHANGE:
             return "lost update"
         return "inconsistent reads"

@@ -14,6 +14,7 @@ from hashlib import blake2b
 from sys import modules
 from threading import Thread
 from types import (
+    CellType,
     CodeType,
     CoroutineType,
     FunctionType,
@@ -558,14 +559,25 @@ class Objects(Memory):
         closure = function.__closure__
         if closure is not None:
             # What our own functions call it is not the user's word. (A module may be None.)
-            ours = str(cast(Any, function).__module__).startswith("mazurka.")
+            ours = name_of_module(function.__globals__).startswith("mazurka.")
             names = function.__code__.co_freevars
+            if ours:
+                self.share_arguments(closure)
             for number in range(len(closure)):
                 self.share_next(closure[number], "" if ours else names[number])
         if function.__defaults__ is not None:
             self.share_next(function.__defaults__, "")
         if function.__kwdefaults__ is not None:
             self.share_next(tuple(function.__kwdefaults__.values()), "")
+
+    def share_arguments(self, closure: tuple[CellType, ...]) -> None:
+        """What a test is called with, as fixtures are: it has the names of the parameters."""
+        for cell in closure:
+            contents = contents_of_cell(cell)
+            if type(contents) is dict:
+                for name, value in list(contents.items()):
+                    if type(name) is str:
+                        self.share_next(value, name)
 
     def share_parts(self, thing: object, label: str) -> None:
         """What hangs on an object."""
