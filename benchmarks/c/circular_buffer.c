@@ -5,7 +5,7 @@
 enum { SIZE = 10 };
 
 int slots[SIZE], write_position, read_position, last_sent, may_send = 1, may_receive;
-pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t mutex;
 
 void *producer(void *unused) {
     for (int item = 0; item < N; item++) {
@@ -38,6 +38,7 @@ void *consumer(void *unused) {
 
 int main(void) {
     pthread_t one, other;
+    pthread_mutex_init(&mutex, NULL);
     pthread_create(&one, NULL, producer, NULL);
     pthread_create(&other, NULL, consumer, NULL);
     pthread_join(one, NULL);

@@ -7,7 +7,7 @@
 #endif
 
 int picked, inboxes[N], outboxes[N];
-pthread_mutex_t picked_lock = PTHREAD_MUTEX_INITIALIZER, server_locks[N];
+pthread_mutex_t picked_lock, server_locks[N];
 
 void *picker(void *unused) {
     for (int choice = 0; choice < N; choice++) {
@@ -28,6 +28,7 @@ void *server(void *argument) {
 
 int main(void) {
     pthread_t servers[N], picking;
+    pthread_mutex_init(&picked_lock, NULL);
     for (int me = 0; me < N; me++) pthread_mutex_init(&server_locks[me], NULL);
     for (intptr_t me = 0; me < N; me++) pthread_create(&servers[me], NULL, server, (void *)me);
     for (int request = 0; request < REQUESTS; request++) {

@@ -8,7 +8,7 @@
 #endif
 
 int is_free[N], chosen, counter;
-pthread_mutex_t chosen_lock = PTHREAD_MUTEX_INITIALIZER, worker_locks[N];
+pthread_mutex_t chosen_lock, worker_locks[N];
 
 void *worker(void *argument) {
     intptr_t me = (intptr_t)argument;
@@ -42,6 +42,7 @@ void *poker(void *unused) {
 
 int main(void) {
     pthread_t workers[N], choosing, poking;
+    pthread_mutex_init(&chosen_lock, NULL);
     for (int me = 0; me < N; me++) pthread_mutex_init(&worker_locks[me], NULL);
     for (intptr_t me = 0; me < N; me++) pthread_create(&workers[me], NULL, worker, (void *)me);
     for (int round = 0; round < POKES; round++) {

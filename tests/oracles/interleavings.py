@@ -38,7 +38,7 @@ from mazurka.python.memory.containers import (
     unpack,
 )
 from mazurka.python.program import PythonProgram
-from mazurka.python.session import rare_collections
+from mazurka.python.session import collections_noted
 from tests.oracles.checks import check_of_objects
 
 Instruction = tuple[Any, ...]
@@ -362,7 +362,7 @@ class Exploration:
         self.times: dict[Trace, set[tuple[Look, ...]]] = {}
         self.result = Result(algorithm=name)
         main = as_function(program, self.looks)
-        with check_of_objects() as check, rare_collections(check):
+        with check_of_objects() as check, collections_noted(check):
             front_end = PythonProgram(check, main, independent_adds)
             check.runtime.timeouts_last = timeouts_last
             search = Search(front_end, self.result, False, most, None, None, self.observe)

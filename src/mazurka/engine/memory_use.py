@@ -1,6 +1,9 @@
-"""How much memory a search took."""
+"""How much memory a search took, and how often Python looks for garbage in it."""
 
+import gc
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 def peak_memory_mb() -> float | None:
@@ -12,3 +15,15 @@ def peak_memory_mb() -> float | None:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     # Linux counts kilobytes, macOS bytes.
     return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
+
+
+@contextmanager
+def rare_collections() -> Iterator[None]:
+    """Let the garbage collector run less often: a search keeps nearly all that it makes, and Python
+    would look through it again and again."""
+    thresholds = gc.get_threshold()
+    gc.set_threshold(100_000, 50, 100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from mazurka.engine.errors import MazurkaError
+from mazurka.engine.memory_use import rare_collections
 from mazurka.engine.result import Result
 from mazurka.engine.task import Outdated
 from mazurka.native.c_program import CProgram
@@ -147,7 +148,7 @@ class NativeSession:
         begins_anew: bool,
     ) -> tuple[T, int]:
         """Search, again whenever threads turn out to share something more."""
-        with loaded(made, self.program) as (library, names):
+        with loaded(made, self.program) as (library, names), rare_collections():
             library.set_limit(self.step_limit)
             for _ in range(MOST_SEARCHES):
                 program = NativeProgram(library, names, self.manner)

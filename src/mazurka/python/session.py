@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from mazurka.engine.errors import MazurkaError
+from mazurka.engine.memory_use import rare_collections
 from mazurka.engine.task import Outdated
 from mazurka.python.check import Check
 from mazurka.python.library import steered_standard_library
@@ -95,7 +96,7 @@ class Session:
             program.learn(learnt)
             check.runtime.timeouts_last = self.timeouts == "last"
             check.event_loops.are_fifo = self.asyncio_order == "fifo"
-            with guarded(self.step_limit), steered_standard_library(), rare_collections(check):
+            with guarded(self.step_limit), steered_standard_library(), collections_noted(check):
                 return search(program)
         finally:
             self.threads.append(len(check.runtime.names.threads))
@@ -152,18 +153,15 @@ def has_more(learnt: dict[str, list[str]], known: dict[str, list[str]]) -> bool:
 
 
 @contextmanager
-def rare_collections(check: Check) -> Iterator[None]:
-    """Let the garbage collector run less often: a search keeps nearly all that it makes, and Python
-    would look through it again and again. It calls no finalizers that are rewritten."""
+def collections_noted(check: Check) -> Iterator[None]:
+    """The garbage collector runs less often, and calls no finalizers that are rewritten."""
 
     def note(phase: str, _: object) -> None:
         check.runtime.is_collecting = phase == "start"
 
-    thresholds = gc.get_threshold()
-    gc.set_threshold(100_000, 50, 100)
     gc.callbacks.append(note)
     try:
-        yield
+        with rare_collections():
+            yield
     finally:
         gc.callbacks.remove(note)
-        gc.set_threshold(*thresholds)
