@@ -2,13 +2,17 @@
 
 import json
 import os
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import click.testing
 import pytest
+from click.testing import CliRunner
 
 from mazurka import MazurkaError, Result, c_program, explore
+from mazurka.cli.main import main
 from mazurka.scale import whole
 from mazurka.scale.checkpoint import plain_outcomes, value_in, value_out
 from tests.conformance.front_ends import HAS_C
@@ -169,3 +173,23 @@ def test_searches_without_one_bound_are_refused(tmp_path: Path) -> None:
     with pytest.raises(MazurkaError, match="bounds that go up cannot be kept"):
         explore(programs.failing, preemptions="0..", checkpoint=tmp_path / "file")
     assert os.listdir(tmp_path) == []
+
+
+def test_the_command_says_how_to_go_on(tmp_path: Path) -> None:
+    def run(*words: str) -> click.testing.Result:
+        sys.modules.pop("programs", None)  # each command runs in a process of its own
+        return CliRunner().invoke(main, ["check", target, *words])
+
+    file = str(tmp_path / "search.json")
+    target = f"{programs.__file__}::three_increments"
+    cut = run("--checkpoint", file, "--max-executions", "9")
+    assert (cut.exit_code, cut.output.splitlines()[-1]) == (
+        3,
+        f"To go on with this search, add --resume {file}",
+    )
+    done = run("--jobs", "2", "--resume", file)
+    assert done.exit_code == 0
+    assert "36 executions" in done.output
+    wrong = run("--resume", file, "--algorithm", "trust")
+    assert wrong.exit_code == 2
+    assert "algorithm is 'pop' there, 'trust' here" in wrong.output

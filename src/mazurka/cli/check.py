@@ -76,6 +76,8 @@ def check(
             show_result(target, result, outcomes, full, explain)
             if result.failures and save is None:
                 click.echo("\nTo keep this execution for 'mazurka replay', add --save FILE.")
+            if result.verdict == "incomplete" and given.get("checkpoint"):
+                click.echo(f"\nTo go on with this search, add --resume {given['checkpoint']}")
         if saved:
             click.echo(f"\n{saved}", err=as_json)
     sys.exit(INTERRUPTED if interrupted else EXIT_CODES[result.verdict])

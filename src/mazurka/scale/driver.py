@@ -58,8 +58,6 @@ class Hand:
     wait: float = SOONEST_ASK
     is_asked: bool = False
     told: Told | None = None
-    rate: float = 0.0
-    counted: int = 0
 
 
 @dataclass
@@ -160,7 +158,6 @@ class Driver:
         self.deaths = 0
         hand.has_reported = True
         hand.told = None
-        hand.counted += sum([result.executions for _, result in report.results])
         if hand.is_asked and not report.is_over:
             hand.is_asked = False
             hand.wait = SOONEST_ASK if report.given else min(2 * hand.wait, LATEST_ASK)

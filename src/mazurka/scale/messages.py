@@ -83,8 +83,6 @@ class Told:
     """How far a worker is since its last report: for people, nothing counts on it."""
 
     executions: int
-    depth: int
-    memory_mb: float
 
 
 @dataclass(frozen=True)

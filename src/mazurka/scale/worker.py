@@ -161,8 +161,7 @@ class Worker:
         if now >= self.next_word:
             self.next_word = now + TELL_EVERY
             executions = result.executions + sum([found.executions for _, found in self.results])
-            depth = len(self.current.explorer.events)
-            self.channel.send(Told(executions, depth, peak_memory_mb() or 0.0))
+            self.channel.send(Told(executions))
 
     def is_beyond_cut(self, key: Key) -> bool:
         return self.cut is not None and key > self.cut
