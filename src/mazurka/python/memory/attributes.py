@@ -105,7 +105,8 @@ def find_way(kind: type, name: str) -> int:
         return CACHED
     if name == "__dict__" and issubclass(kind, ModuleType):
         return OF_MODULE
-    if name == "__dict__" and is_memory(kind) and not issubclass(kind, type):
+    has_dict = kind is FunctionType or (is_memory(kind) and not issubclass(kind, type))
+    if name == "__dict__" and has_dict:
         return INSTANCE_DICT
     if name not in changeable.names:
         return NATIVE
@@ -217,7 +218,10 @@ def load_attribute(thing: object, name: str) -> object:
     elif way == OF_CLASS:
         return load_from_class(cast(type, thing), name)
     elif way == OF_MODULE:
-        read_in_module(globals_of(thing), name)
+        if name == "__dict__":
+            note_module(cast(ModuleType, thing), name)
+        else:
+            read_in_module(globals_of(thing), name)
     elif way == OF_LOCAL:
         return load_local(thing, name)
     elif way == CACHED:
@@ -362,7 +366,7 @@ def store_attribute(thing: object, name: str, value: object) -> None:
 def note_module(module: ModuleType, name: str) -> None:
     """The variables of modules that are not rewritten are not seen: `sys.stdout`, for one."""
     check = RUNNING.check
-    if len(check.runtime.live) > 1:
+    if len(check.runtime.live) > 1 and not check.objects.is_namespace(globals_of(module)):
         check.objects.opaque.setdefault(f"the assignment of {name}", set()).add(module.__name__)
 
 
@@ -413,6 +417,10 @@ def announce_plainly(thing: object, name: str, value: object) -> None:
         write(thing, name, value)
     if way == OF_CLASS:
         RUNNING.check.changeable.ways.clear()
+    elif way == OF_MODULE:
+        note_module(cast(ModuleType, thing), name)
+        if RUNNING.check.objects.is_namespace(globals_of(thing)):
+            write(globals_of(thing), name, value)
 
 
 def load_plainly(thing: object, name: str) -> object:
@@ -501,6 +509,8 @@ def delete_attribute(thing: object, name: str) -> None:
         elif way == OF_CLASS or (is_stored(kind, name, way) and is_pythons_own(kind.__delattr__)):
             write(thing, name, MISSING)
             RUNNING.check.changeable.ways.clear()
+        elif way == OF_MODULE:
+            note_module(cast(ModuleType, thing), name)
     delattr(thing, name)
 
 

@@ -213,7 +213,7 @@ def replacement_for(function: object) -> Callable[..., object] | None:
 
 def replacement_for_class_method(kind: type, name: str) -> Callable[..., object] | None:
     methods = RUNNING.check.calls.of_classes
-    for base in kind.__mro__:
+    for base in kind.__mro__ or ():  # it is None while it is being made
         if (base, name) in methods:
             return partial(methods[base, name], kind)
     return None

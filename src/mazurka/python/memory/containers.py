@@ -452,6 +452,10 @@ def copied(value: Any, copies: dict[int, Any], shows: bool) -> Any:
         return view_of(copied(owner_of(value), copies, shows), kind)
     if kind is MappingProxyType:
         return MappingProxyType(copied(owner_of(value), copies, shows))
+    if kind is partial and shows:  # C shows what it holds
+        parts = [copied_part(part, copies, True) for part in value.args]
+        named = {name: copied_part(part, copies, True) for name, part in value.keywords.items()}
+        return partial(value.func, *parts, **named)
     if id(value) in copies:
         return copies[id(value)]
     shape = shape_of(kind)
@@ -663,7 +667,7 @@ def operate(function: Callable[[Any, Any], object], one: object, other: object) 
     kind = type(one)
     if kind is str or kind is bytes:
         return function(one, stable(other))
-    if kind is MappingProxyType:
+    if kind is MappingProxyType and function not in IN_PLACE:  # which it does not take
         return operate(function, owner_of(one), other)
     name = function.__name__.strip("_")
     is_others = is_own(type(other), f"__r{name}__")  # what is done is the other operand's matter
@@ -904,7 +908,10 @@ def taking(iterator: Any) -> Any:
     take_from(iterator)
     if isinstance(iterator, ItemIterator) or not RUNNING.check.objects.is_shared(iterator):
         return iterator
-    return Taking(iterator)
+    if not hasattr(type(iterator), "__iter__"):
+        return iterator  # Python says so
+    is_generator = type(iterator) is GeneratorType
+    return TakingFromGenerator(iterator) if is_generator else Taking(iterator)
 
 
 class Taking:
@@ -919,6 +926,22 @@ class Taking:
     def __next__(self) -> object:
         take_from(self.items)
         return next(self.items)
+
+
+class TakingFromGenerator(Taking):
+    """The same for a generator, to which `yield from` hands on what it is sent."""
+
+    def send(self, value: object) -> object:
+        take_from(self.items)
+        return cast(Any, self.items).send(value)
+
+    def throw(self, *error: Any) -> object:
+        take_from(self.items)
+        return cast(Any, self.items).throw(*error)
+
+    def close(self) -> None:
+        take_from(self.items)
+        cast(Any, self.items).close()
 
 
 # Methods

@@ -612,6 +612,8 @@ class Objects(Memory):
 
     def dict_of(self, thing: Any) -> object:
         own = thing.__dict__
+        if type(thing) is FunctionType:
+            self.record_of(thing)  # it has one only if its attributes are used
         if self.is_shared(thing):
             self.dicts[id(own)] = own, thing
         return own

@@ -48,6 +48,7 @@ class VirtualTime:
         self.position = 0  # and so many steps
         self.times: list[float] = [0.0]  # by thread
         self.accesses: dict[int, dict[Footprint, Access]] = {}  # by location
+        self.latest: dict[int, float] = {}  # when the latest of these took place
 
     def let_pass(self, thread: int, position: int, seconds: float) -> None:
         self.pause(thread, position).seconds += seconds
@@ -109,11 +110,14 @@ class VirtualTime:
     def access(self, event: Event, time: float) -> float:
         """When a step takes place that its thread comes to at this time."""
         accesses = self.accesses.setdefault(event.location, {})
-        for other in accesses.values():
-            if other.time > time and conflicts(
-                event.mode, event.structure, event.part, other.event
-            ):
-                time = other.time
+        latest = self.latest.get(event.location, 0.0)
+        if latest > time:  # else none of them, which may be many, is later
+            for other in accesses.values():
+                if other.time > time and conflicts(
+                    event.mode, event.structure, event.part, other.event
+                ):
+                    time = other.time
+        self.latest[event.location] = max(latest, time)
         if changes_all(event):
             accesses.clear()
         same = accesses.get(footprint_of(event))
