@@ -521,6 +521,8 @@ def call_reducing(function: Any, /, *arguments: Any) -> object:
     thing = function.__self__
     if own_dict(thing) is not None:
         objects.dict_of(thing)
+    if is_coarse(type(thing)):  # a file in memory, say
+        change_all(thing)
     if slots_of(type(thing)) and objects.is_shared(thing):
         objects.note_opaque("copying", thing)
     return function(*arguments)
@@ -765,7 +767,7 @@ def shared_among(things: list[Any]) -> list[Any]:
             found[id(thing)] = thing
         elif is_container or kind is tuple:  # of the thread's own
             waiting.extend(parts_of(thing))
-        elif isinstance(thing, ItemIterator):
+        elif issubclass(kind, ItemIterator):
             if objects.is_shared(thing):
                 found[id(thing)] = thing
         elif objects.is_opaque(thing) and not is_known(kind):

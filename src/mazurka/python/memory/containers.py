@@ -146,9 +146,12 @@ def read_all(container: object) -> None:
 
 
 def note_whole(container: object) -> None:
-    """What is done to all attributes of an object at once cannot be told for each of them."""
+    """What is done to all attributes of an object at once cannot be told for each of them. (Who
+    wraps a function copies all of its attributes, which hardly anybody changes.)"""
     objects = RUNNING.check.objects
     instance = objects.instance_with(container) if objects.dicts else None
+    if type(instance) is FunctionType:
+        return
     if instance is not None and not is_model(type(instance)):
         objects.note_opaque("the use of __dict__ as a whole", instance)
 
@@ -667,8 +670,9 @@ def operate(function: Callable[[Any, Any], object], one: object, other: object) 
     kind = type(one)
     if kind is str or kind is bytes:
         return function(one, stable(other))
-    if kind is MappingProxyType and function not in IN_PLACE:  # which it does not take
-        return operate(function, owner_of(one), other)
+    if kind is MappingProxyType:
+        in_place = function in IN_PLACE  # which it does not take
+        return function(one, other) if in_place else operate(function, owner_of(one), other)
     name = function.__name__.strip("_")
     is_others = is_own(type(other), f"__r{name}__")  # what is done is the other operand's matter
     if shape_of(kind) == NO_CONTAINER:

@@ -40,7 +40,7 @@ HARMLESS = {
 OPAQUE = MODELLED | HARMLESS
 
 # Parts of such modules that work on what they are given, and are seen.
-SEEN_PARTS = {"unittest.case", "unittest.mock"}
+SEEN_PARTS = {"unittest.mock"}
 
 # Installed packages that run tests, and those that Mazurka stands on.
 TOOLS = {
