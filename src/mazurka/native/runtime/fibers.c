@@ -126,7 +126,8 @@ struct thread *mz_owner_of_stack(uintptr_t address) {
 /* Some bytes of a thread's stack are accessed by others, in this execution or another one. */
 void mz_lend_stack(uintptr_t address, size_t size) {
     struct thread *owner = mz_owner_of_stack(address);
-    if (!owner) return;
+    if (!owner || (owner->lent && address >= owner->lent && address + size <= owner->lent_end)) return;
+    mz.has_news = 1;  /* earlier ends of this thread did not count as accesses to it */
     if (!owner->lent || address < owner->lent) owner->lent = address;
     if (address + size > owner->lent_end) owner->lent_end = address + size;
 }
