@@ -12,7 +12,7 @@ from typing import Any, get_type_hints
 import pytest
 
 import mazurka
-from mazurka.cli.main import main
+from mazurka.cli.check import check
 from mazurka.engine.search import DEFAULT_DEPTH, DEFAULT_K
 from mazurka.explore.algorithms import ALGORITHMS, SAMPLERS
 from mazurka.options import NAMES, OPTIONS, PYTHON, SAVED, SWITCH, GivenOptions, Option, Options
@@ -328,7 +328,7 @@ def test_the_page_of_the_command_line() -> None:
 
 
 def test_the_command_has_the_options_of_the_table() -> None:
-    given = [parameter.opts[0] for parameter in main.commands["check"].params[2:]]
+    given = [parameter.opts[0] for parameter in check.params[2:]]
     options = [written(option).split()[0] for option in KNOWN.values()]
     assert given == [*options, "--args", "--outcomes", "--full", "--explain", "--json", "--save"]
 

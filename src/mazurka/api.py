@@ -300,7 +300,7 @@ def session_of(program: Callable[[], object], options: Options) -> "Session | Na
 
         names = [part.name for part in fields(Manner)]
         manner = Manner(**{name: getattr(options, name) for name in names})
-        return NativeSession(program, manner, options.step_limit, options.progress)
+        return NativeSession(program, manner, options.step_limit, options.progress, options.opaque)
     names = [part.name for part in fields(Session) if part.name in OPTIONS]
     return Session(program, **{name: getattr(options, name) for name in names})
 
@@ -315,7 +315,7 @@ def refuse_for_c(options: Options) -> None:
     """Options that only Python programs have."""
     for option in OPTIONS.values():
         value = getattr(options, option.name)
-        if PYTHON in option.of and option.name not in ("step_limit", "awaits"):
+        if PYTHON in option.of and option.name not in ("step_limit", "awaits", "opaque"):
             value = tuple(value) if isinstance(value, list) else value
             if value != option.default:
                 raise MazurkaError(f"{option.name} is not there for C programs yet: leave it out")

@@ -312,8 +312,8 @@ class Options:
     )
     opaque: Sequence[str] = row(
         (),
-        "Do not look at what the code of this package or module does: you know that it does no "
-        "harm. May be given several times.",
+        "Do not look at what the code of this package or module does, or this function that a C "
+        "program calls: you know that it does no harm. May be given several times.",
         kind=NAMES,
         of=(PYTHON,),
         saved=True,

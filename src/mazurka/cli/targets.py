@@ -14,11 +14,12 @@ from typing import Any
 
 from mazurka import api
 from mazurka.cli.exits import WrongUse
-from mazurka.native.c_program import c_program, is_c_file
+from mazurka.native.c_program import c_program, is_built, is_source
 
 Program = Callable[[], object]
 
-TARGET_FORMS = "path/to/file.py::function or package.module:function, or path/to/file.c"
+TARGET_FORMS = "path/to/file.py::function or package.module:function, path/to/file.c, or "
+TARGET_FORMS += "a program that 'mazurka cc' has built"
 # What a test runner calls before and after the methods of a class of tests.
 SETUP_METHODS = ("setUp", "setUpClass", "tearDown", "setup_method", "setup_class")
 
@@ -30,7 +31,7 @@ def loaded(
     """The program that a target names, and the folder of its file. What lies beside a Python file,
     or in the current directory for a module, can be imported until the end. `flags` and `args` are
     for C programs."""
-    if is_c_file(target):
+    if is_source(target) or is_built(target):
         yield c_program(target, flags, args), Path(target).parent
         return
     if flags or args:

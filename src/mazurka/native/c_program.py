@@ -32,5 +32,27 @@ def c_program(
     return CProgram(Path(file), list(flags), list(args))
 
 
+C_ENDINGS = (".c", ".i")
+CPP_ENDINGS = (".cc", ".cpp", ".cxx", ".c++", ".C", ".CPP", ".cp", ".ii")
+
+
 def is_c_file(file: str) -> bool:
-    return file.endswith(".c")
+    return file.endswith(C_ENDINGS)
+
+
+def is_cpp_file(file: str) -> bool:
+    return file.endswith(CPP_ENDINGS)
+
+
+def is_source(file: str) -> bool:
+    """Whether a file is C or C++, going by its name."""
+    return is_c_file(file) or is_cpp_file(file)
+
+
+def is_built(file: str | os.PathLike[str]) -> bool:
+    """Whether a file is a program, or another ELF file."""
+    try:
+        with open(file, "rb") as opened:
+            return opened.read(4) == b"\x7fELF"
+    except OSError:
+        return False

@@ -8,33 +8,55 @@ compiler, and kept.
 import hashlib
 import os
 import platform
+import re
 import shlex
 import shutil
+import struct
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from mazurka.engine.errors import MazurkaError
-from mazurka.native.c_program import CProgram, is_c_file
-from mazurka.native.debug_information import DebugInformation, symbols_of
+from mazurka.native.c_program import CProgram, is_built, is_cpp_file, is_source
+from mazurka.native.debug_information import DebugInformation, elf_file, symbols_of
 
 RUNTIME = Path(__file__).parent / "runtime"
-PLAIN_PARTS = (
-    *("run", "tell", "fibers", "memory", "heap", "hooks", "crashes", "threads", "spins", "races"),
-)
-SEEN_PARTS = ("libc",)  # compiled as programs are
+SEARCHED = ["run", "tell", "fibers", "memory", "heap", "hooks", "crashes"]
+SEARCHED += ["threads", "spins", "races"]
+LIBRARY = ["startup", "kernel", "files", "streams", "clocks", "signals", "choices", "refusals"]
+PLAIN_PARTS = [*SEARCHED, *LIBRARY]
+SEEN_PARTS = ("libc", "texts")  # compiled as programs are
+CPP_PARTS = ("cpp",)
+CPP_SEEN_PARTS = ("cpp_seen",)
 
 HOOKED = ["-fsanitize=thread"]
 ALWAYS = [
     *("-fPIC", "-g", "-fno-builtin", "-fno-omit-frame-pointer", "-pthread"),
-    "-U_FORTIFY_SOURCE",
+    *("-U_FORTIFY_SOURCE", "-U__SANITIZE_THREAD__"),  # the program is to be what it is without
 ]
 RUNTIME_FLAGS = ["-O2", "-std=gnu11", "-fvisibility=hidden"]
 # The runtime must not call the program's memcpy, which is seen: flags that gcc needs for that.
 IF_KNOWN = ["-fno-tree-loop-distribute-patterns", "-minline-all-stringops"]
+RUNTIME_FLAGS_CPP = ["-O2", "-std=gnu++17"]
 LINKED = ["-shared", "-Wl,-z,now", "-Wl,-Bsymbolic", "-Wl,--no-undefined", "-pthread", "-lm"]
+LINKED += [f"-Wl,--version-script={RUNTIME / 'exports.map'}"]
+# What the headers of C++ have is compiled with the program, so that it is seen.
+HOOKED_CPP = ["-include", str(RUNTIME / "before_cpp.h")]
+LINKED_CPP = ["-static-libstdc++", "-static-libgcc"]
+HIDES_ACCESSES = re.compile(r"\b(__asm__|__asm|asm)\b\s*(volatile|__volatile__)?\s*\(|no_sanitize")
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a program is made of, compiled for checking."""
+
+    objects: list[Path]
+    linked: list[str]  # other files, and libraries
+    is_cpp: bool
+    unseen: list[str]
 
 
 @dataclass(frozen=True)
@@ -44,7 +66,9 @@ class Compiled:
     library: Path
     objects: list[Path]  # of its sources
     runtime: list[Path]  # the objects of our runtime
-    sources: list[Path]
+    sources: list[Path]  # or the program that was built
+    unseen: list[str]  # code that accesses memory, and is not seen
+    is_cpp: bool
 
     @cached_property
     def debug(self) -> DebugInformation:
@@ -54,26 +78,54 @@ class Compiled:
 def compiled(program: CProgram, folder: Path) -> Compiled:
     """Compile a program. A MazurkaError says why it cannot be."""
     require_machine()
-    sources = [program.file, *[Path(flag) for flag in program.flags if is_c_file(flag)]]
-    flags = [flag for flag in program.flags if not is_c_file(flag)]
-    for source in sources:
-        require_source(source)
-    compiler = compiler_here()
-    runtime = runtime_objects(compiler)
-    objects = [folder / f"{place}.o" for place in range(len(sources))]
-    for source, made in zip(sources, objects, strict=True):
-        command = [*compiler, "-O0", *flags, *HOOKED, *ALWAYS, "-c", str(source)]
-        call([*command, "-o", str(made)], f"{source} does not compile")
-    library = folder / "program.so"
-    if not any("main" in symbols_of(made).defined for made in objects):
+    if is_built(program.file):
+        from mazurka.native.embedded import parts_of_built  # the other one imports this module
+
+        parts = parts_of_built(program, folder)
+    else:
+        parts = parts_of_sources(program, folder)
+    if not any("main" in symbols_of(made).defined for made in parts.objects):
         raise MazurkaError(f"{program.file} has no function main, which is what is run")
-    inputs = [str(part) for part in [*objects, *runtime]]
-    libraries = [flag for flag in flags if flag.startswith(("-l", "-L", "-Wl,"))]
+    runtime = runtime_objects(parts.is_cpp)
+    library = folder / "program.so"
+    inputs = [str(part) for part in [*parts.objects, *runtime]]
+    how = [*LINKED, *(LINKED_CPP if parts.is_cpp else [])]
     call(
-        [*compiler, *inputs, *libraries, *LINKED, "-o", str(library)],
+        [*compiler_here(parts.is_cpp), *inputs, *parts.linked, *how, "-o", str(library)],
         f"{program.file} cannot be linked",
     )
-    return Compiled(library, objects, runtime, sources)
+    keep_from_starting(library)
+    return Compiled(library, parts.objects, runtime, [program.file], parts.unseen, parts.is_cpp)
+
+
+def parts_of_sources(program: CProgram, folder: Path) -> Parts:
+    sources = [program.file, *[Path(flag) for flag in program.flags if is_source(flag)]]
+    flags = [flag for flag in program.flags if not is_source(flag)]
+    for source in sources:
+        require_source(source)
+    objects = [folder / f"{place}.o" for place in range(len(sources))]
+    for source, made in zip(sources, objects, strict=True):
+        is_cpp = is_cpp_file(str(source))
+        own = [*compiler_here(is_cpp), "-O0", *flags, *hooked(is_cpp)]
+        call([*own, "-c", str(source), "-o", str(made)], f"{source} does not compile")
+    linked = [flag for flag in flags if flag.startswith(("-l", "-L", "-Wl,"))]
+    is_cpp = any(is_cpp_file(str(source)) for source in sources)
+    return Parts(objects, linked, is_cpp, unseen_parts(sources))
+
+
+def hooked(is_cpp: bool) -> list[str]:
+    """The flags for code of a program, by which its accesses are seen."""
+    return [*HOOKED, *ALWAYS, *(HOOKED_CPP if is_cpp else [])]
+
+
+def unseen_parts(sources: list[Path]) -> list[str]:
+    """What accesses memory and is not seen."""
+    found = []
+    for source in sources:
+        for number, line in enumerate(source.read_text(errors="replace").splitlines(), 1):
+            if HIDES_ACCESSES.search(line):
+                found.append(f"{source}:{number} has code that accesses memory unseen")
+    return found
 
 
 def require_machine() -> None:
@@ -87,23 +139,28 @@ def require_machine() -> None:
 def require_source(source: Path) -> None:
     if not source.is_file():
         what = "is a directory" if source.is_dir() else "does not exist"
-        raise MazurkaError(f"{source} {what}: give the path of a C file")
-    if not is_c_file(str(source)):
+        raise MazurkaError(f"{source} {what}: give the path of a C or C++ file, or of a program")
+    if not is_source(str(source)):
         raise MazurkaError(
-            f"{source} is not a C file: its name does not end in .c (C++ cannot be checked yet)"
+            f"{source} is neither a C file nor a C++ file, going by how its name ends"
         )
 
 
-def compiler_here() -> list[str]:
-    """The command of the user's C compiler."""
-    command = shlex.split(os.environ.get("CC", ""))
-    candidates = command[:1] or ["cc", "gcc", "clang"]
+def compiler_here(is_cpp: bool = False) -> list[str]:
+    """The command of the user's compiler. If that is set to be `mazurka cc`, it is the one that
+    this calls."""
+    variable, language = ("CXX", "C++") if is_cpp else ("CC", "C")
+    command = shlex.split(os.environ.get(variable, ""))
+    if any(os.path.basename(word) == "mazurka" for word in command):
+        command = shlex.split(os.environ.get(f"MAZURKA_{variable}", ""))
+    candidates = command[:1] or (["c++", "g++", "clang++"] if is_cpp else ["cc", "gcc", "clang"])
     for name in candidates:
         path = shutil.which(name)
         if path:
             return [path, *command[1:]]
     raise MazurkaError(
-        f"there is no C compiler ({' or '.join(candidates)}): install gcc or clang, or set CC"
+        f"there is no {language} compiler ({' or '.join(candidates)}): install gcc or clang, or "
+        f"set {variable}"
     )
 
 
@@ -116,13 +173,22 @@ def call(command: list[str], what: str) -> None:
 # The runtime
 
 
-def runtime_objects(compiler: list[str]) -> list[Path]:
+def runtime_objects(is_cpp: bool) -> list[Path]:
     """The runtime's objects, which are made when they are first needed."""
-    folder = cache_folder() / f"runtime-{fingerprint(compiler)}"
-    names = [f"{part}.o" for part in (*PLAIN_PARTS, *SEEN_PARTS)]
+    made = runtime_made(compiler_here(), (*PLAIN_PARTS, *SEEN_PARTS), "c")
+    return (
+        made + runtime_made(compiler_here(True), (*CPP_PARTS, *CPP_SEEN_PARTS), "cpp")
+        if is_cpp
+        else made
+    )
+
+
+def runtime_made(compiler: list[str], parts: Sequence[str], ending: str) -> list[Path]:
+    """Some objects of the runtime."""
+    folder = cache_folder() / f"runtime-{ending}-{fingerprint(compiler, parts)}"
     if not folder.is_dir():
-        build_runtime(compiler, folder)
-    return [folder / name for name in names]
+        build_runtime(compiler, parts, ending, folder)
+    return [folder / f"{part}.o" for part in parts]
 
 
 def cache_folder() -> Path:
@@ -130,12 +196,12 @@ def cache_folder() -> Path:
     return Path(home) / "mazurka"
 
 
-def fingerprint(compiler: list[str]) -> str:
+def fingerprint(compiler: list[str], parts: Sequence[str]) -> str:
     """Of all that the runtime is made from."""
     found = os.stat(compiler[0])
-    flags = [*RUNTIME_FLAGS, *IF_KNOWN, *ALWAYS]
-    text = f"{compiler} {found.st_size} {found.st_mtime_ns} {flags} {RUNTIME}".encode()
-    sources = [path.read_bytes() for path in sorted(RUNTIME.glob("*.[ch]"))]
+    flags = [*RUNTIME_FLAGS, *RUNTIME_FLAGS_CPP, *IF_KNOWN, *ALWAYS]
+    text = f"{compiler} {found.st_size} {found.st_mtime_ns} {flags} {RUNTIME} {parts}".encode()
+    sources = [path.read_bytes() for path in sorted(RUNTIME.glob("*.[ch]*"))]
     return hashlib.sha256(b"\0".join([text, *sources])).hexdigest()[:16]
 
 
@@ -145,7 +211,7 @@ def knows(compiler: list[str], flag: str) -> bool:
     return subprocess.run(command, capture_output=True).returncode == 0
 
 
-def build_runtime(compiler: list[str], folder: Path) -> None:
+def build_runtime(compiler: list[str], parts: Sequence[str], ending: str, folder: Path) -> None:
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(dir=folder.parent))
@@ -154,13 +220,34 @@ def build_runtime(compiler: list[str], folder: Path) -> None:
             f"the runtime for C programs cannot be kept in {folder.parent} ({error.strerror}): "
             "set XDG_CACHE_HOME to a folder that can be written"
         ) from error
-    flags = [*RUNTIME_FLAGS, *[flag for flag in IF_KNOWN if knows(compiler, flag)], *ALWAYS]
-    for part in (*PLAIN_PARTS, *SEEN_PARTS):
-        hooks = HOOKED if part in SEEN_PARTS else []
-        source, result = str(RUNTIME / f"{part}.c"), str(made / f"{part}.o")
+    own = RUNTIME_FLAGS if ending == "c" else RUNTIME_FLAGS_CPP
+    flags = [*own, *[flag for flag in IF_KNOWN if knows(compiler, flag)], *ALWAYS]
+    for part in parts:
+        hooks = HOOKED if part in (*SEEN_PARTS, *CPP_SEEN_PARTS) else []
+        source, result = str(RUNTIME / f"{part}.{ending}"), str(made / f"{part}.o")
         command = [*compiler, *flags, *hooks, "-c", source, "-o", result]
         call(command, "Mazurka's runtime for C programs does not compile")
     try:
         made.rename(folder)
     except OSError:  # another process was quicker
         shutil.rmtree(made)
+
+
+# What begins before main
+
+DYNAMIC_ENTRY = struct.Struct("<qQ")
+# The functions that a loader calls, and their size: our runtime calls them in each execution.
+BEGINNINGS = {25: 0x6000_4D25, 27: 0x6000_4D27}  # DT_INIT_ARRAY, DT_INIT_ARRAYSZ: runtime/startup.c
+ENDINGS = {26: 0x6000_4D26, 28: 0x6000_4D28}  # DT_FINI_ARRAY, DT_FINI_ARRAYSZ
+
+
+def keep_from_starting(library: Path) -> None:
+    """See to it that the loader does not call what a program has to be called before main."""
+    with library.open("r+b") as file:
+        section = elf_file(file).get_section_by_name(".dynamic")
+        begin, data = section["sh_offset"], section.data()
+        for place in range(0, len(data), DYNAMIC_ENTRY.size):
+            tag, value = DYNAMIC_ENTRY.unpack_from(data, place)
+            if tag in BEGINNINGS or tag in ENDINGS:
+                file.seek(begin + place)
+                file.write(DYNAMIC_ENTRY.pack({**BEGINNINGS, **ENDINGS}[tag], value))

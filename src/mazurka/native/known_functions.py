@@ -5,10 +5,15 @@ not here and not in the runtime is refused by its name: it might block, or have 
 share.
 """
 
+import re
+
 MATHEMATICS = """
     acos acosf asin asinf atan atan2 atan2f atanf cbrt ceil ceilf copysign cos cosf cosh exp exp2
     expf fabs fabsf floor floorf fmax fmin fmod fmodf frexp hypot ldexp log log10 log2 logf lround
-    modf pow powf rint round roundf sin sinf sinh sqrt sqrtf tan tanf tanh trunc truncf
+    modf pow powf rint round roundf sin sinf sinh sqrt sqrtf tan tanf tanh trunc truncf acosh asinh
+    atanh cbrtf coshf erf erfc exp2f expm1 fdim fma fmaf fmaxf fminf hypotf ilogb ldexpf llround
+    llrint log1p log2f logb lrint lrintf lroundf nearbyint powl remainder scalbn sinhf sqrtl tanhf
+    tgamma __isnan __isinf __finite __fpclassify __signbit __isnanf __isinff __finitef
 """
 NUMBERS = "abs labs llabs div ldiv lldiv ffs ffsl ffsll htonl htons ntohl ntohs"
 CHARACTERS = """
@@ -24,11 +29,36 @@ ATTRIBUTES = """
     pthread_condattr_destroy pthread_condattr_setclock pthread_condattr_setpshared
     pthread_rwlockattr_init pthread_rwlockattr_destroy pthread_barrierattr_init
     pthread_barrierattr_destroy
+    pthread_attr_setinheritsched pthread_attr_setschedpolicy pthread_attr_setschedparam
+    pthread_attr_setguardsize pthread_attr_getguardsize pthread_attr_setstack
+    pthread_attr_getschedparam pthread_attr_getscope pthread_condattr_getclock
+    pthread_mutexattr_setprotocol pthread_rwlockattr_setpshared pthread_rwlockattr_setkind_np
+    pthread_barrierattr_setpshared sched_get_priority_max sched_get_priority_min
 """
-# The streams are only handed to the runtime. longjmp
-# stays within one stack.
-OTHERS = "stdout stderr strerror _setjmp setjmp longjmp __stack_chk_fail"
+# The streams are only handed to the runtime. longjmp stays within one stack. What getopt keeps is
+# put back by run.c; it is called by one thread, before there are others.
+OTHERS = """
+    stdin stdout stderr strerror strsignal gai_strerror _setjmp setjmp longjmp __sigsetjmp
+    sigsetjmp siglongjmp __sigsetjmp_cancel __stack_chk_fail getopt getopt_long getopt_long_only
+    optarg optind opterr optopt environ __environ program_invocation_name
+    program_invocation_short_name __progname sigemptyset sigfillset sigaddset sigdelset sigismember
+    iswalpha iswdigit iswspace towlower towupper signgam
+"""
 LINKER = "_GLOBAL_OFFSET_TABLE_ __tls_get_addr"
+
+# What is left of the C++ library when its templates are compiled with the program (see
+# before_cpp.h). It works on objects of its own, or comes down to functions that our runtime has.
+CPP = re.compile(
+    r"_ZT[VISTW]|__cxa_|_Unwind_|__gxx_personality_v0$|__dso_handle$|__once_proxy$|_ZTHSt"
+    r"|_ZSt\d+__throw_|_ZNK?St\d+\w*(error|exception|bad_)|_ZNK?St9type_info"
+    r"|_ZNK?St(6thread|18condition_variable|8ios_base|6locale|5ctypeI|7codecvtI|12__basic_file)"
+    r"|_ZNK?St(13__future_base|28__atomic_futex_unsigned_base|15__exception_ptr|3_V2|6chrono3_V2)"
+    r"|_ZNK?St8__detail(15_List_node_base|20_Prime_rehash_policy)|_ZN?K?St7__cxx118(numpunct|moneypunct)"
+    r"|_ZSt(9terminatev|1\duncaught_exceptions?v|17current_exceptionv|17rethrow_exception)"
+    r"|_ZSt(3cin|4cout|4cerr|4clog|7nothrow|\d+_Rb_tree_|11__once_call|15__once_callable)"
+    r"|_ZSt(15future_categoryv|15system_categoryv|13set_terminate|15get_new_handlerv)"
+    r"|_ZNSt(18condition_variable|22condition_variable_any)|_ZSt16__convert_to_v|_ZSt\d+__once"
+)
 
 HARMLESS = frozenset(
     " ".join([MATHEMATICS, NUMBERS, CHARACTERS, ATTRIBUTES, OTHERS, LINKER]).split()

@@ -72,7 +72,7 @@ class Names:
             if 0 <= thread < MOST_THREADS:
                 return f"{area} of {self.thread(thread)}+{offset}"
         variable = self.debug.variable_at(address - self.library.base)
-        if variable is not None:
+        if variable is not None and variable.name != "futexes":
             return f"{variable.name}+{address - self.library.base - variable.address}"
         return self.other_address(address)
 
@@ -84,23 +84,32 @@ class Names:
         thread, offset = divmod(address - LOCALS, self.library.number("mz_size_of_locals") or 1)
         if 0 <= thread < MOST_THREADS:
             return f"locals of {self.thread(thread)}+{offset}"
+        word = self.library.futex_at(address)
+        if word:
+            return f"waiters of {self.address(word)}"
         return f"object+{address - self.library.base}"
 
     def shared(self) -> list[str]:
-        """The locations that are known, with their sizes."""
+        """The locations that are known, and their sizes: below 0 for locks and atomics."""
         table = self.library.locations
         found = []
         for number in range(self.library.state[LOCATIONS_KNOWN]):
             if table[number * 3 + 1]:
-                found.append(f"{self.location(number)}:{table[number * 3 + 1]}")
+                size = table[number * 3 + 1] * (-1 if table[number * 3 + 2] else 1)
+                found.append(f"{self.location(number)}:{size}")
         return found
 
     def know(self, name: str) -> None:
         """A location of another process is one here, too."""
         place, _, size = name.rpartition(":")
-        area, _, offset = place.rpartition("+")
-        self.library.know(self.begin_of(area) + int(offset), int(size))
+        self.library.know(self.address_of(place), int(size))
         self.locations.clear()
+
+    def address_of(self, name: str) -> int:
+        if name.startswith("waiters of "):
+            return self.library.futex_waiters(self.address_of(name.removeprefix("waiters of ")))
+        area, _, offset = name.rpartition("+")
+        return self.begin_of(area) + int(offset)
 
     def begin_of(self, area: str) -> int:
         kind, _, thread = area.rpartition(" of ")

@@ -133,6 +133,21 @@ class Library:
         found: int = function(thread)
         return found
 
+    def futex_at(self, address: int) -> int:
+        """The futex of which a set of waiting threads is at an address, or 0."""
+        return self.number_for("mz_futex_at", address)
+
+    def futex_waiters(self, address: int) -> int:
+        """Where the set of threads that wait for a futex is."""
+        return self.number_for("mz_futex_waiters", address)
+
+    def number_for(self, name: str, address: int) -> int:
+        function = getattr(self.functions, name)
+        function.restype = ctypes.c_int64
+        function.argtypes = [ctypes.c_void_p]
+        found: int = function(address)
+        return found
+
     def know(self, address: int, size: int) -> None:
         """Some bytes are shared by threads."""
         function = self.functions.mz_know

@@ -2,14 +2,13 @@
 
 import os
 import pickle
-import re
 import shutil
 import signal
 import struct
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +21,7 @@ from mazurka.engine.task import Outdated
 from mazurka.native.c_program import CProgram
 from mazurka.native.compiling import RUNTIME, Compiled, compiled
 from mazurka.native.debug_information import bit_fields, fixed_thread_locals, symbols_of
-from mazurka.native.known_functions import HARMLESS
+from mazurka.native.known_functions import CPP, HARMLESS
 from mazurka.native.naming import Names
 from mazurka.native.program import Anew, Manner, NativeProgram
 from mazurka.native.runtime_library import THREADS_KNOWN, Library
@@ -30,7 +29,6 @@ from mazurka.native.runtime_library import THREADS_KNOWN, Library
 T = TypeVar("T")
 
 MOST_SEARCHES = 1000
-HIDES_ACCESSES = re.compile(r"\b(__asm__|__asm|asm)\b\s*(volatile|__volatile__)?\s*\(|no_sanitize")
 
 
 @contextmanager
@@ -43,19 +41,19 @@ def loaded(made: Compiled, program: CProgram) -> Iterator[tuple[Library, Names]]
 
 
 @contextmanager
-def compiled_in_a_folder(program: CProgram) -> Iterator[Compiled]:
+def compiled_in_a_folder(program: CProgram, opaque: Sequence[str] = ()) -> Iterator[Compiled]:
     folder = tempfile.mkdtemp(prefix="mazurka-")
     try:
         made = compiled(program, Path(folder))
-        refuse_unknown_functions(program, made)
+        refuse_unknown_functions(program, made, opaque)
         yield made
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def refuse_unknown_functions(program: CProgram, made: Compiled) -> None:
+def refuse_unknown_functions(program: CProgram, made: Compiled, opaque: Sequence[str]) -> None:
     """Whatever might block, or have state of its own, must be in our runtime."""
-    known = set(HARMLESS)
+    known = set(HARMLESS).union(opaque)
     for part in made.runtime:
         known |= symbols_of(part).defined
     needed: set[str] = set()
@@ -69,22 +67,15 @@ def refuse_unknown_functions(program: CProgram, made: Compiled) -> None:
                 "-ftls-model, and flags like it"
             )
     unknown = sorted(needed - known)
+    if made.is_cpp:
+        unknown = [name for name in unknown if not CPP.match(name)]
     if unknown:
         names = ", ".join(unknown)
         raise MazurkaError(
             f"{program.file} calls {names}: Mazurka does not know what that does, and so cannot "
-            "check the program (docs/c-programs.md has the functions that it knows)"
+            f"check the program. If it neither blocks nor has state that threads share, say so: "
+            f"--opaque {unknown[0]}"
         )
-
-
-def unseen_parts(made: Compiled) -> list[str]:
-    """What accesses memory and is not seen."""
-    found = []
-    for source in made.sources:
-        for number, line in enumerate(source.read_text(errors="replace").splitlines(), 1):
-            if HIDES_ACCESSES.search(line):
-                found.append(f"{source}:{number} has code that accesses memory unseen")
-    return found
 
 
 def unseen_neighbours(made: Compiled) -> list[str]:
@@ -105,6 +96,7 @@ class NativeSession:
     manner: Manner
     step_limit: float
     progress: Callable[[Result], None] | None
+    opaque: Sequence[str] = ()  # functions that do no harm
     warnings: list[str] = field(default_factory=list)  # what was not seen
     threads: list[int] = field(default_factory=list)  # how many each search has met
     senders: list[Callable[[Result], None]] = field(default_factory=list)  # in the worker
@@ -127,8 +119,8 @@ class NativeSession:
         begins_anew: bool = True,
     ) -> T:
         """Run a search in a process of its own: no program takes this one down."""
-        with compiled_in_a_folder(self.program) as made:
-            self.warnings.extend(unseen_parts(made))
+        with compiled_in_a_folder(self.program, self.opaque) as made:
+            self.warnings.extend(made.unseen)
             if self.manner.granularity != "sync":
                 self.warnings.extend(unseen_neighbours(made))
 

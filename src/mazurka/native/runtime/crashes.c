@@ -8,6 +8,8 @@
 
 #include "state.h"
 
+extern int __sigaction(int, const struct sigaction *, struct sigaction *);  /* ours is the program's */
+
 enum { HANDLER_STACK = 64 << 10 };
 static const int SIGNALS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGALRM};
 enum { SIGNALS_KNOWN = sizeof SIGNALS / sizeof *SIGNALS };
@@ -47,7 +49,7 @@ static void handle(int signal, siginfo_t *info, void *context) {
         mz.ticks_seen = mz.ticks;
         if (!thread || !is_same) return;
     } else if (!thread) {  /* our own fault */
-        sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+        __sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
         return;
     }
     greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
@@ -69,13 +71,13 @@ void mz_install_handlers(void) {
     for (int place = 0; place < SIGNALS_KNOWN; place++) {
         struct sigaction action = {.sa_sigaction = handle};
         action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART;
-        sigaction(SIGNALS[place], &action, &handlers.before[place]);
+        __sigaction(SIGNALS[place], &action, &handlers.before[place]);
     }
 }
 
 void mz_remove_handlers(void) {
     for (int place = 0; place < SIGNALS_KNOWN; place++)
-        sigaction(SIGNALS[place], &handlers.before[place], NULL);
+        __sigaction(SIGNALS[place], &handlers.before[place], NULL);
     sigaltstack(&handlers.stack_before, NULL);
 }
 
@@ -105,16 +107,22 @@ void abort(void) {
     mz_fail(ABORTED, PLACE, "");
 }
 
-void exit(int code) {
+static void __attribute__((noreturn)) end_program(int code, uintptr_t place) {
     struct thread *thread = mz.current;
-    if (!thread) _Exit(code);
     mz.exited = 1;
     mz.exit_code = thread->exit_code = code & 0xff;
-    if (thread->exit_code) mz_fail(EXITED, PLACE, "");
+    if (thread->exit_code) mz_fail(EXITED, place, "");
     mz_finish(thread);
 }
 
-void _exit(int code) { exit(code); }
-void quick_exit(int code) { exit(code); }
+void exit(int code) {
+    struct thread *thread = mz.current;
+    if (!thread) _Exit(code);
+    mz_run_exits();
+    end_program(code, PLACE);
+}
+
+void _exit(int code) { end_program(code, PLACE); }
+void quick_exit(int code) { end_program(code, PLACE); }
 __attribute__((weak)) void reach_error(void) { mz_fail(ERROR_CALLED, PLACE, "reach_error was called"); }
 __attribute__((weak)) void __VERIFIER_error(void) { mz_fail(ERROR_CALLED, PLACE, "__VERIFIER_error was called"); }

@@ -93,6 +93,10 @@ void mz_reset_thread(struct thread *thread) {
     thread->standing.kind = MODE_NONE;
     thread->starter = NULL;
     thread->result = NULL;
+    thread->endings = NULL;
+    thread->is_lookup = false;
+    thread->ordering = thread->failing_ordering = 0;
+    thread->cleanups = NULL;
     thread->is_detached = thread->is_joined = thread->is_freeing = false;
     thread->error_number = 0;
     thread->random = (uint64_t)thread->number + 1;
@@ -164,6 +168,7 @@ static void run_key_destructors(struct thread *thread) {
 }
 
 void mz_finish(struct thread *thread) {
+    if (thread->endings && !thread->failure) mz_run_thread_endings(thread);
     if (mz.keys_known && !thread->failure) run_key_destructors(thread);
     mz_settle_store(thread);
     bool is_over = thread->failure || (thread->number == 0 && mz.exited);

@@ -191,6 +191,18 @@ EXPORTED int64_t mz_unfreed(int64_t *places, int64_t *sizes, int64_t most) {
     return found;
 }
 
+/* For C++. */
+void *mz_new(size_t size, size_t alignment, uintptr_t place) {
+    return filled(size, alignment, (int)mz.filling, place);
+}
+
+void mz_delete(void *block, uintptr_t place) {
+    if (!block) return;
+    mz.current->fault = (int64_t)block;
+    if (!mz_in_heap((uintptr_t)block)) mz_fail(INVALID_FREE, place, "");
+    release(block, place);
+}
+
 /* For Python: the block that an address is in, as far as that can be told; 0 if in none. */
 EXPORTED int64_t mz_block_at(uintptr_t address, int64_t *size, int64_t *place) {
     if (!mz_in_heap(address)) return 0;

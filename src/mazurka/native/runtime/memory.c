@@ -57,16 +57,19 @@ static inline uint32_t *notes_of(uintptr_t address) {
     return notes + address % PAGE;
 }
 
-/* Some bytes must be a location in the next search. */
-static void learn(uintptr_t address, size_t size) {
+/* Some bytes must be a location in the next search; a size below 0 is that of a lock or of an atomic
+   variable. */
+static void learn_place(uintptr_t address, int64_t size) {
     if (mz.learnt_known == MOST_LOCATIONS) {
         mz_refuse("threads share more than %d places", MOST_LOCATIONS);
         mz_give_up();
     }
     mz.learnt[mz.learnt_known].address = address;
-    mz.learnt[mz.learnt_known++].size = (int64_t)size;
+    mz.learnt[mz.learnt_known++].size = size;
     mz.has_news = 1;
 }
+
+static void learn(uintptr_t address, size_t size) { learn_place(address, (int64_t)size); }
 
 static int64_t new_location(uintptr_t address, size_t size, bool is_sync) {
     if (mz.locations_known == MOST_LOCATIONS) {
@@ -107,12 +110,11 @@ int64_t mz_location(uintptr_t address, size_t size, bool is_sync) {
     int64_t location = location_in(address, size);
     if (location >= 0) {
         if (!is_within(address, size, location)) {
-            learn(address, size);  /* the two will be one */
+            learn_place(address, -(int64_t)size);  /* the two will be one */
             mz_give_up();
         }
-        if (mz.locations[location].size > 8) {
-            mz_refuse("an atomic variable or a lock is also accessed as part of something larger "
-                      "(a structure that is copied as a whole, say): this cannot be checked yet");
+        if (mz.locations[location].size > 8) {  /* of something that is copied as a whole */
+            learn_place(address, -(int64_t)size);
             mz_give_up();
         }
         mz.locations[location].is_sync |= is_sync;
@@ -167,8 +169,60 @@ static void note_own(struct thread *thread, uintptr_t address, size_t size, bool
     }
 }
 
+/* The next lock or atomic variable from a place on that a larger access also covers; or the end. */
+static uintptr_t next_lock(uintptr_t address, uintptr_t end) {
+    for (; address < end; address++) {
+        uint32_t note = *notes_of(address);
+        if (note < FIRST_LOCATION) continue;
+        const struct location *one = &mz.locations[note - FIRST_LOCATION];
+        if (one->is_sync && one->size <= 8) return address;
+    }
+    return end;
+}
+
+static void access(struct thread *thread, uintptr_t address, size_t size, bool is_write,
+                   uintptr_t place);
+
+/* An access to a structure with locks in it: the locks are accessed one by one. All is written at
+   once in the end, and then the values are known. */
+static void access_in_parts(struct thread *thread, uintptr_t address, uintptr_t end, bool is_write,
+                            uintptr_t place) {
+    while (address < end) {
+        uintptr_t lock = next_lock(address, end);
+        if (lock > address) access(thread, address, lock - address, is_write, place);
+        thread->writes_range = is_write;
+        if (lock == end) break;
+        const struct location *one = &mz.locations[mz_location_at(lock)];
+        uintptr_t its_end = one->address + (uintptr_t)one->size;
+        address = its_end < end ? its_end : end;
+        mz_step_at(is_write ? STORE : LOAD, mz_location_at(lock), lock, (int)(address - lock) * 8, 0, 0,
+                   FORM_PLAIN, place);
+    }
+    thread->writes_range = false;
+}
+
+/* The streams of C++ may be used by all threads, though part of their code is the program's. */
+extern char _ZSt3cin[], _ZSt4cout[], _ZSt4cerr[], _ZSt4clog[];
+#pragma weak _ZSt3cin
+#pragma weak _ZSt4cout
+#pragma weak _ZSt4cerr
+#pragma weak _ZSt4clog
+
+static bool is_standard_stream(uintptr_t address) {
+    const char *streams[] = {_ZSt3cin, _ZSt4cout, _ZSt4cerr, _ZSt4clog};
+    for (int place = 0; place < 4; place++)
+        if (streams[place] && address - (uintptr_t)streams[place] < 280) return true;
+    return false;
+}
+
 static void access(struct thread *thread, uintptr_t address, size_t size, bool is_write,
                    uintptr_t place) {
+    if (is_standard_stream(address)) return;
+    uintptr_t lock = next_lock(address, address + size);
+    if (lock < address + size && !is_within(address, size, mz_location_at(lock))) {
+        access_in_parts(thread, address, address + size, is_write, place);
+        return;
+    }
     uint32_t own = FIRST_NOTE + 2 * (uint32_t)thread->number;
     bool is_shared = false;
     for (size_t index = 0; index < size; index++) {
@@ -211,6 +265,7 @@ static void watch(struct thread *thread, uintptr_t address, size_t size, bool is
     bool waits = !is_write && polls(thread, address);
     if (is_write && !mz_is_on_stack(thread, address)) thread->changes++;
     if (!mz_was_watched(thread, address, size, is_write)) {
+        if (is_standard_stream(address)) return;
         mz_check_bounds(address, size, place);
         bool has_location = mz_watch(thread, address, size, is_write ? WRITES : READS, place);
         if (has_location && is_write) announce_writes(thread, address, size, place);
@@ -254,6 +309,21 @@ void mz_plain(uintptr_t address, size_t size, bool is_write, uintptr_t place) {
     access(thread, address, size, is_write, place);
 }
 
+/* The library uses an object that it protects by itself, such as a file: a step if threads share
+   it, and no data race. */
+void mz_guarded(uintptr_t address, bool is_write, uintptr_t place) {
+    struct thread *thread = mz.current;
+    int64_t location = location_in(address, 8);
+    if (location >= 0) {
+        thread->ordering = IS_GIVEN | ACQUIRES | RELEASES;
+        mz_step_at(is_write ? FETCH_ADD : LOAD, location, address, 64, 1, 0, FORM_ADD, place);
+        return;
+    }
+    uint32_t own = FIRST_NOTE + 2 * (uint32_t)thread->number, *note = notes_of(address);
+    if (conflicts(*note, thread, is_write)) learn(address, 8);
+    else *note = noted(*note, own, is_write);
+}
+
 /* A block is freed: this writes to all of it that others may access. */
 void mz_free_range(uintptr_t address, size_t size, uintptr_t place) {
     struct thread *thread = mz.current;
@@ -295,18 +365,34 @@ uint64_t mz_value(int64_t location) {
 
 /* For Python: what was learnt becomes known, as a search begins. Overlapping places are one. */
 
-EXPORTED void mz_know(uintptr_t address, int64_t size) {
-    uintptr_t end = address + (uintptr_t)size;
-    bool is_sync = false;
+static void forget(struct location *one) {
+    for (int64_t byte = 0; byte < one->size; byte++)
+        *notes_of(one->address + (uintptr_t)byte) = UNTOUCHED;
+    one->size = 0;
+}
+
+/* A size below 0 is that of a lock or of an atomic variable, which stays apart from what it lies in. */
+EXPORTED void mz_know(uintptr_t address, int64_t signed_size) {
+    bool is_sync = signed_size < 0;
+    uintptr_t end = address + (uintptr_t)(is_sync ? -signed_size : signed_size);
     for (int64_t number; (number = location_in(address, end - address)) >= 0;) {
         struct location *one = &mz.locations[number];
-        uintptr_t its_end = one->address + (uintptr_t)one->size;
-        if (one->address <= address && its_end >= end) return;
-        for (uintptr_t byte = one->address; byte < its_end; byte++) *notes_of(byte) = UNTOUCHED;
-        if (one->address < address) address = one->address;
-        if (its_end > end) end = its_end;
-        is_sync |= (bool)one->is_sync;
-        one->size = 0;
+        uintptr_t its_begin = one->address, its_end = its_begin + (uintptr_t)one->size;
+        bool is_larger = its_begin <= address && its_end >= end;
+        if (is_larger && (one->is_sync || !is_sync || one->size <= 8)) {
+            one->is_sync |= is_sync;
+            return;
+        }
+        if (one->is_sync && !is_sync) {  /* what lies around it */
+            if (address < its_begin) mz_know(address, (int64_t)(its_begin - address));
+            if (its_end < end) mz_know(its_end, (int64_t)(end - its_end));
+            return;
+        }
+        if (one->is_sync == is_sync) {
+            if (its_begin < address) address = its_begin;
+            if (its_end > end) end = its_end;
+        }
+        forget(one);
     }
     new_location(address, end - address, is_sync);
 }

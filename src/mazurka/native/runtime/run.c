@@ -311,8 +311,21 @@ static uint64_t perform(struct thread *thread) {
     return part;
 }
 
+/* Which part of its location a step accesses. */
+static void find_part(struct step *step, uintptr_t address, int64_t width) {
+    bool is_small = step->location >= 0 && mz.locations[step->location].size <= 8;
+    step->shift = is_small ? (int64_t)(address - mz.locations[step->location].address) * 8 : 0;
+    step->width = is_small ? width : 64;
+}
+
 /* All of a step, on the thread's second stack. */
 uint64_t mz_make_step(struct thread *thread) {
+    if (thread->is_lookup) {  /* here, as a first one leaves other traces on a stack than later ones */
+        struct step *step = &thread->standing;
+        thread->is_lookup = false;
+        step->location = mz_location(thread->address, (size_t)step->width / 8, true);
+        find_part(step, thread->address, step->width);
+    }
     if (thread->is_polling) {
         thread->is_polling = false;
         mz_note_poll(thread);
@@ -335,9 +348,8 @@ uint64_t mz_step_at(int kind, int64_t location, uintptr_t address, int width, ui
     step->thread = thread->number;
     step->kind = kind;
     step->location = location;
-    bool is_small = location >= 0 && mz.locations[location].size <= 8;
-    step->shift = is_small ? (int64_t)(address - mz.locations[location].address) * 8 : 0;
-    step->width = is_small ? width : 64;
+    if (thread->is_lookup) step->width = width;
+    else find_part(step, address, width);
     step->first = (int64_t)first;
     step->second = (int64_t)second;
     step->form = form;
@@ -346,7 +358,7 @@ uint64_t mz_step_at(int kind, int64_t location, uintptr_t address, int width, ui
     step->place = (int64_t)((thread->caller ? thread->caller : place) - mz_base());
     thread->address = address;
     int order = thread->ordering, failing_order = thread->failing_ordering;
-    thread->ordering = 0;
+    thread->ordering = thread->failing_ordering = 0;
     uint64_t found = mz_on_own_stack(thread);
     if (mz.only_sync && form != FORM_PLAIN) mz_order_step(thread, order, failing_order, place);
     if (!thread->is_freeing) mz_check_freed(address, place);
@@ -372,8 +384,9 @@ void mz_touch(uintptr_t address, size_t size, uintptr_t place) {
 uint64_t mz_step(int kind, uintptr_t address, int size, uint64_t first, uint64_t second, int form,
                  uintptr_t place) {
     mz_touch(address, (size_t)size, place);
-    int64_t location = mz_location(address, (size_t)size, true);
-    return mz_step_at(kind, location, address, size * 8, first, second, form, place);
+    mz.current->is_lookup = true;
+    mz_clean_below();
+    return mz_step_at(kind, NOWHERE, address, size * 8, first, second, form, place);
 }
 
 /* A step without a location: a spawn or a join of another thread, or a choice. */
@@ -422,7 +435,9 @@ extern char **environ;
 static void *run_main(void *unused) {
     (void)unused;
     struct thread *thread = mz.current;
+    mz_run_beginnings();
     int code = main(mz.argument_count, mz.arguments, environ);
+    mz_run_exits();
     mz.exited = 1;
     mz.exit_code = thread->exit_code = code & 0xff;
     if (thread->exit_code) mz_fail(EXITED, 0, "");
@@ -508,6 +523,10 @@ EXPORTED void mz_close(void) {
 static void begin(void) {
     for (int64_t place = 0; place < mz.live_known; place++) mz.live[place]->is_live = 0;
     mz_restore_globals();
+    mz_reset_futexes();
+    mz_begin_files();
+    mz_begin_streams();
+    mz_begin_clocks();
     mz_copy(mz.arguments, mz.arguments_copy, mz.arguments_size);
     mz.position = mz.enabled_known = mz.output_size = mz.keys_known = 0;
     mz.stopped = NOT_STOPPED;

@@ -74,10 +74,13 @@ struct thread {
     char *locals;  /* its __thread variables */
     void *keys[MOST_KEYS];
     char *heap, *heap_end;  /* the next block, and the end */
+    void *cleanups;  /* of pthread_cleanup_push */
+    struct ending *endings;  /* destructors of its thread-local objects */
     /* For data races: see races.c. */
     uint64_t stamp, known[MOST_THREADS], has_read[MOST_THREADS], had_known[MOST_THREADS];
     int fences;
     int ordering, failing_ordering;  /* of the operation that it stands before */
+    bool is_lookup;  /* the location of its operation is still to be found */
     bool is_polling, writes_range;
 };
 
@@ -189,6 +192,20 @@ struct thread *mz_child(struct thread *parent, int64_t order);
 void mz_reset_thread(struct thread *thread);
 void mz_map_threads(void);
 
+/* startup.c */
+void mz_run_beginnings(void);
+void mz_run_exits(void);
+void mz_run_thread_endings(struct thread *thread);
+
+/* signals.c */
+void mz_exit_thread(void);
+
+/* clocks.c */
+void mz_begin_clocks(void);
+
+/* kernel.c */
+void mz_reset_futexes(void);
+
 /* memory.c */
 void mz_plain(uintptr_t address, size_t size, bool is_write, uintptr_t place);
 int64_t mz_location(uintptr_t address, size_t size, bool is_sync);
@@ -200,6 +217,7 @@ void mz_map_memory(void);
 void mz_new_locals(struct thread *thread);
 uintptr_t mz_base(void);
 
+void mz_guarded(uintptr_t address, bool is_write, uintptr_t place);
 int64_t mz_location_at(uintptr_t address);
 
 /* races.c */
@@ -220,6 +238,8 @@ void mz_check_bounds(uintptr_t address, size_t size, uintptr_t place);
 void mz_check_freed(uintptr_t address, uintptr_t place);
 void mz_check_ended(uintptr_t address, uintptr_t place);
 EXPORTED int64_t mz_unfreed(int64_t *places, int64_t *sizes, int64_t most);
+void *mz_new(size_t size, size_t alignment, uintptr_t place);
+void mz_delete(void *block, uintptr_t place);
 
 /* spins.c */
 void mz_note_read(struct thread *thread);
@@ -256,6 +276,13 @@ static inline void mz_fill(void *to, int byte, size_t size) {
     __asm__ volatile("rep stosb" : "+D"(to), "+c"(size) : "a"(byte) : "memory");
 }
 
+/* What earlier calls have left below the stack pointer must not show in what is called now, where it
+   would tell equal states of a loop apart: see spins.c. For functions that call others alone. */
+static inline void mz_clean_below(void) {
+    __asm__ volatile("leaq -256(%%rsp), %%rdi\n\tmovl $32, %%ecx\n\txorl %%eax, %%eax\n\trep stosq"
+                     : : : "rdi", "rcx", "rax", "memory");
+}
+
 /* The bytes of a small place as an integer. */
 static inline uint64_t mz_get(uintptr_t address, int64_t size) {
     uint64_t value = 0;
@@ -275,6 +302,16 @@ static inline void mz_put(uintptr_t address, int64_t size, uint64_t value) {
         case 4: *(volatile uint32_t *)address = (uint32_t)value; break;
         default: *(volatile uint64_t *)address = value;
     }
+}
+
+/* A system call that the program does not see. */
+static inline long syscall_of(long number, long first, long second, long third) {
+    long result;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "0"(number), "D"(first), "S"(second), "d"(third)
+                     : "rcx", "r11", "memory");
+    return result;
 }
 
 #endif

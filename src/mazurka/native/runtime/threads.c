@@ -91,17 +91,25 @@ int pthread_detach(pthread_t handle) {
 
 void pthread_exit(void *result) {
     mz.current->result = result;
-    mz_finish(mz.current);
+    mz_exit_thread();
+    __builtin_unreachable();
 }
 
 pthread_t pthread_self(void) { return (pthread_t)mz.current->number + 1; }
 int pthread_equal(pthread_t one, pthread_t other) { return one == other; }
 
-/* Time passes for nobody, and any thread may go on at any time: there is nothing to do. */
+/* Any thread may go on at any time, wherever it runs: there is nothing to do. */
 int sched_yield(void) { return 0; }
-unsigned sleep(unsigned seconds) { (void)seconds; return 0; }
-int usleep(unsigned time) { (void)time; return 0; }
-int nanosleep(const struct timespec *time, struct timespec *left) { (void)time, (void)left; return 0; }
+int pthread_setname_np(pthread_t handle, const char *name) { (void)handle, (void)name; return 0; }
+int pthread_setschedparam(pthread_t handle, int policy, const struct sched_param *given) {
+    (void)handle, (void)policy, (void)given;
+    return 0;
+}
+int pthread_setaffinity_np(pthread_t handle, size_t size, const cpu_set_t *set) {
+    (void)handle, (void)size, (void)set;
+    return 0;
+}
+int pthread_setconcurrency(int level) { (void)level; return 0; }
 
 /* Mutexes */
 
@@ -200,6 +208,11 @@ int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until
     return try_lock((struct mutex *)mutex, ETIMEDOUT, PLACE);
 }
 
+int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until) {
+    (void)clock, (void)until;
+    return try_lock((struct mutex *)mutex, ETIMEDOUT, PLACE);
+}
+
 /* Condition variables: the value is the set of the threads that wait. POSIX does not say which one
    a signal wakes, so any may be. A thread enters the set while it holds the mutex still: then it
    releases that, and waits until it is notified. */
@@ -291,6 +304,11 @@ int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
     (void)until;
     return wait((uint64_t *)condition, (struct mutex *)mutex, true, PLACE);
 }
+int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mutex, clockid_t clock,
+                           const struct timespec *until) {
+    (void)clock, (void)until;
+    return wait((uint64_t *)condition, (struct mutex *)mutex, true, PLACE);
+}
 int pthread_cond_signal(pthread_cond_t *condition) {
     signal_one((uint64_t *)condition, PLACE);
     return 0;
@@ -343,6 +361,16 @@ int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *un
 }
 int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *until) {
     (void)until;
+    return step(WRITE_TRY_ACQUIRE, lock, 8, 0, PLACE) ? ETIMEDOUT : 0;
+}
+int pthread_rwlock_clockrdlock(pthread_rwlock_t *lock, clockid_t clock,
+                               const struct timespec *until) {
+    (void)clock, (void)until;
+    return step(READ_TRY_ACQUIRE, lock, 8, 0, PLACE) >> 32 ? ETIMEDOUT : 0;
+}
+int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock,
+                               const struct timespec *until) {
+    (void)clock, (void)until;
     return step(WRITE_TRY_ACQUIRE, lock, 8, 0, PLACE) ? ETIMEDOUT : 0;
 }
 int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
@@ -439,6 +467,20 @@ int pthread_once(pthread_once_t *flag, void (*function)(void)) {
     return 0;
 }
 
+/* The guard of a static variable in a function of C++: its first byte says that the variable is
+   there, its second word is a lock for making it. */
+int mz_begin_once(char *guard, uintptr_t place) {
+    step(ACQUIRE, guard + 4, 4, 0, place);
+    if (!step(LOAD, guard, 1, 0, place)) return 1;
+    step(RELEASE, guard + 4, 4, 0, place);
+    return 0;
+}
+
+void mz_end_once(char *guard, int is_done, uintptr_t place) {
+    if (is_done) step(STORE, guard, 1, 1, place);
+    step(RELEASE, guard + 4, 4, 0, place);
+}
+
 /* Values of a thread's own. Which number a key gets depends on who made one before. */
 
 int pthread_key_create(pthread_key_t *key, void (*destructor)(void *)) {
@@ -499,6 +541,10 @@ int sem_timedwait(sem_t *semaphore, const struct timespec *until) {
     (void)until;
     return try_semaphore(semaphore, ETIMEDOUT, PLACE);
 }
+int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until) {
+    (void)clock, (void)until;
+    return try_semaphore(semaphore, ETIMEDOUT, PLACE);
+}
 int sem_getvalue(sem_t *semaphore, int *value) {
     uint64_t found = step(LOAD, semaphore, 8, 0, PLACE);
     mz_plain((uintptr_t)value, sizeof *value, true, PLACE);
@@ -534,7 +580,6 @@ void thrd_exit(int result) {
 thrd_t thrd_current(void) { return (thrd_t)mz.current->number + 1; }
 int thrd_equal(thrd_t one, thrd_t other) { return one == other; }
 void thrd_yield(void) {}
-int thrd_sleep(const struct timespec *time, struct timespec *left) { (void)time, (void)left; return 0; }
 
 int mtx_init(mtx_t *mutex, int type) {
     int kind = type & mtx_recursive ? PTHREAD_MUTEX_RECURSIVE : PTHREAD_MUTEX_NORMAL;
@@ -583,9 +628,8 @@ void tss_delete(tss_t key) { pthread_key_delete(key); }
 void *tss_get(tss_t key) { return pthread_getspecific(key); }
 int tss_set(tss_t key, void *value) { return pthread_setspecific(key, value) ? thrd_error : thrd_success; }
 
-/* Assumptions and choices, as SV-COMP has them */
+/* Assumptions, as SV-COMP has them */
 
 __attribute__((weak)) void __VERIFIER_assume(int condition) {
     if (!condition) mz_give_up();
 }
-__attribute__((weak)) _Bool __VERIFIER_nondet_bool(void) { return mz_choose(2, PLACE) != 0; }
