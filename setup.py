@@ -14,13 +14,14 @@ from setuptools.errors import CCompilerError, ExecError, PlatformError
 # The hot parts, by name. Everything else is read by people or touched once in a check.
 COMPILED = {
     "engine": (
-        "clock errors event operation order program races result schedule search turns values"
+        "clock errors event histories operation order program races remembered result schedule "
+        "search turns values walk"
     ),
     "explore": "naive optimal pop sampling source",
     "explore/qpor": "exploration unfolding",
     "explore/trust": "causality graph preemptions reads_from revisits visit",
     "native": "operations program",
-    "python": "check early_timeouts failures operations program source",
+    "python": "check early_timeouts failures operations program remembering source",
     "python/loops": "constants rounds sleeping waiting waiting_hooks",
     "python/memory": (
         "attributes cached_functions calls cells containers identities matching quiet shapes undo"

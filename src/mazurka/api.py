@@ -16,6 +16,7 @@ from mazurka.engine.errors import BeginsAnew, ConditionMet, MazurkaError
 from mazurka.engine.event import Event
 from mazurka.engine.memory_use import peak_memory_mb
 from mazurka.engine.program import Program, Request
+from mazurka.engine.remembered import Mistaken, Remembered
 from mazurka.engine.result import NONDETERMINISM, Failure, Result
 from mazurka.engine.schedule import Schedule
 from mazurka.engine.search import Explorer, Search, explore_in_parts
@@ -149,6 +150,9 @@ def explore(program: Callable[[], object], **options: Unpack[GivenOptions]) -> R
     A wait with a timeout may time out at any moment; with `timeouts="last"` only when no thread can
     go on, and then the one whose time is up first. Tasks of asyncio that are ready go on in any
     order; with `asyncio_order="fifo"` in that of asyncio itself.
+
+    With `remember=True`, executions in which each thread only repeats what it was seen to do are
+    computed, not run. What is remembered takes up to `remember_mb` megabytes.
     """
     refuse_unknown("explore", options)
     return explore_with(program, Options(**options))
@@ -264,7 +268,7 @@ def explored_in_jobs(
     return result
 
 
-def searched(
+def searched_once(
     program: Program,
     tasks: Sequence[Task] | None,
     options: Options,
@@ -290,6 +294,27 @@ def searched(
         return search_by(algorithm, -1, options.time_limit)
     except ConditionMet:  # this one takes them, and is as thorough
         return search_by("trust", -1, options.time_limit)
+
+
+def searched(
+    program: Program,
+    tasks: Sequence[Task] | None,
+    options: Options,
+    begun: float,
+    pause_after: float = -1.0,
+) -> Found:
+    """Search a program as the options say; anew, with every execution run, if what was computed
+    of one turns out to be wrong. Tasks run all: what others have counted cannot be taken back."""
+    if tasks is not None:
+        options = replace(options, remember=False)
+    try:
+        return searched_once(program, tasks, options, begun, pause_after)
+    except Mistaken as mistaken:
+        forgetful = replace(options, remember=False)
+        found = searched_once(program, tasks, forgetful, begun, pause_after)
+        why = f"threads share what is not seen ({mistaken}): the search began anew"
+        found[0].unremembered = why
+        return found
 
 
 def session_of(program: Callable[[], object], options: Options) -> "Session | NativeSession":
@@ -325,7 +350,7 @@ def explorer_of(
     program: Program, options: Options, task: Task, first: list[Event] | None
 ) -> Explorer:
     """Who explores a task; the first execution of the program is run if it is not known."""
-    search = new_search(program, options, task.algorithm, None)
+    search = new_search(program, replace(options, remember=False), task.algorithm, None)
     if options.preemptions is not None:
         search.preemptions = int(options.preemptions)
     if first is None:
@@ -341,6 +366,8 @@ def explorer_of(
 def new_search(
     program: Program, options: Options, algorithm: str, time_limit: float | None
 ) -> Search:
+    if options.remember:
+        program = Remembered(program, options.max_events, options.remember_mb)
     search = Search(
         program,
         Result(algorithm=algorithm, equivalence=options.equivalence),
@@ -371,6 +398,9 @@ def run_search(search: Search, tasks: Sequence[Task] | None, options: Options) -
     result.seconds = search.seconds()
     result.memory_mb = peak_memory_mb()
     result.outcomes.update(search.outcomes)
+    if isinstance(search.program, Remembered):
+        result.computed = search.program.computed
+        result.unremembered = search.program.why_not
     left: list[Task] = []
     if tasks is not None and search.is_broken:
         left = list(tasks)

@@ -23,6 +23,7 @@ TIMEOUTS = ("any", "last")
 ASYNCIO_ORDERS = ("any", "fifo")
 
 DEFAULT_MAX_EVENTS = 100_000
+DEFAULT_REMEMBER_MB = 200
 DEFAULT_STEP_LIMIT = 30.0
 
 
@@ -318,6 +319,19 @@ class Options:
         of=(PYTHON,),
         saved=True,
     )
+    remember: bool = row(
+        False,
+        "Compute executions in which each thread only repeats what it was seen to do: the program "
+        "is not run in these.",
+        kind=SWITCH,
+        flag="remember",
+        in_pytest=True,
+    )
+    remember_mb: int = row(
+        DEFAULT_REMEMBER_MB,
+        "How many megabytes may be used to remember what threads do.",
+        kind=POSITIVE_NUMBER,
+    )
     setup: Callable[[], object] | None = row(None, "Called before each execution.", of=(PYTHON,))
     reset: Callable[[], object] | None = row(None, "Called after each execution.", of=(PYTHON,))
     progress: "Callable[[Result], None] | None" = row(
@@ -448,6 +462,8 @@ class GivenOptions(TypedDict, total=False):
     independent_adds: bool
     instrument: Sequence[str] | None
     opaque: Sequence[str]
+    remember: bool
+    remember_mb: int
     setup: Callable[[], object] | None
     reset: Callable[[], object] | None
     progress: "Callable[[Result], None] | None"

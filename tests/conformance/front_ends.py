@@ -21,7 +21,7 @@ from mazurka.python.program import PythonProgram
 from tests.conformance.oracle import Program
 from tests.conformance.programs import LOCK
 from tests.conformance.toy import KINDS, ToyProgram
-from tests.oracles.checks import check_by_hand
+from tests.oracles.checks import check_by_hand, remembered
 
 
 class FrontEnd(NamedTuple):
@@ -131,9 +131,34 @@ def as_numbers(program: Program) -> list[str]:
     return [str(number) for number in numbers]
 
 
+# The same with executions that are computed where that can be: none of them is run, too, so that
+# the oracle alone says whether they are right.
+
+
+@contextmanager
+def remembered_toy(program: Program) -> Iterator[EngineProgram]:
+    yield remembered(ToyProgram(program), "remembered")
+
+
+@contextmanager
+def remembered_python(program: Program) -> Iterator[EngineProgram]:
+    with python_front_end(program) as subject:
+        yield remembered(subject, "remembered")
+
+
+@contextmanager
+def forgetful_python(program: Program) -> Iterator[EngineProgram]:
+    """With room for so little that histories are dropped all the time."""
+    with python_front_end(program) as subject:
+        yield remembered(subject, "forgetful")
+
+
 FRONT_ENDS = {
     "toy": FrontEnd(toy_front_end, wraps=True),
     "python": FrontEnd(python_front_end, wraps=False),
+    "toy remembered": FrontEnd(remembered_toy, wraps=True),
+    "python remembered": FrontEnd(remembered_python, wraps=False),
+    "python forgetful": FrontEnd(forgetful_python, wraps=False),
 }
 HAS_C = find_spec("elftools") is not None and which("cc") is not None and machine() == "x86_64"
 if HAS_C:

@@ -10,7 +10,16 @@ from typing import Any, Final
 from mazurka.engine import operation as op
 from mazurka.engine.event import Event, dependent
 from mazurka.engine.operation import ADD, CHOOSE, DISABLED, JOIN, NONE, READ, SPAWN, WRITE
-from mazurka.engine.program import BLOCKED, GO_ON, NOBODY, PICKED, REDUNDANT, Answer, Program
+from mazurka.engine.program import (
+    BLOCKED,
+    GO_ON,
+    NOBODY,
+    PICKED,
+    REDUNDANT,
+    UNFINISHED,
+    Answer,
+    Program,
+)
 from mazurka.engine.result import DEADLOCK, EXCEPTION, NONDETERMINISM, Failure
 from mazurka.engine.schedule import Schedule
 from mazurka.engine.values import Values
@@ -144,6 +153,18 @@ class ToyProgram(Program):
 
     def outcome(self) -> object:
         return tuple(sorted(self.memory.items()))
+
+    def unremembered(self) -> str:
+        return ""
+
+    def remembers(self, event: Event) -> bool:
+        return True
+
+    def maker(self, location: int) -> int:
+        return NOBODY
+
+    def given_by(self, thread: int) -> object:
+        return UNFINISHED if self.left[thread] or self.answer.failed else 0
 
     def unfinished(self) -> dict[int, int]:
         left = {thread: left[0] for thread, left in self.left.items() if left}

@@ -24,7 +24,7 @@ from mazurka.explore.naive import Trace, trace_of
 from mazurka.python.check import RUNNING
 from mazurka.python.new_check import new_check
 from mazurka.python.rewriting.rewritten_code import OrdinaryCode, ordinary_code
-from tests.oracles.checks import explored
+from tests.oracles.checks import explored, explorer_name, remembered
 from tests.oracles.interleavings import EXPLORERS
 from tests.oracles.preemptive import FILENAME, preempted
 
@@ -259,7 +259,7 @@ class Exploration:
         self.most = most
         self.traces: Counter[Trace] = Counter()
         self.result = Result(algorithm=name)
-        explorer = EXPLORERS[name]
+        explorer = EXPLORERS[explorer_name(name)]
         self.finished = explored(
             main, 1000, code, self.new_search, lambda search: bool(explorer(search).explore())
         )
@@ -267,6 +267,7 @@ class Exploration:
     def new_search(self, program: EngineProgram) -> Search:
         self.traces.clear()
         self.result = Result(algorithm=self.name)
+        program = remembered(program, self.name)
         return Search(program, self.result, False, self.most, None, None, self.observe)
 
     def observe(self, program: EngineProgram) -> None:
@@ -322,7 +323,17 @@ def disagreement(program: Program, most: int = 120) -> str | None:
         oracle = Exploration("naive", module.main, code, most)
         others = [
             Exploration(name, module.main, code, 5 * most)
-            for name in ("source", "optimal", "pop", "qpor optimal", "trust")
+            for name in (
+                "source",
+                "optimal",
+                "pop",
+                "qpor optimal",
+                "trust",
+                "source remembered",
+                "pop remembered",
+                "pop forgetful",
+                "trust remembered",
+            )
         ]
         reads_from = Exploration("reads-from", module.main, code, 5 * most)
     if NONDETERMINISM in oracle.failures | alone.failures:
@@ -350,7 +361,7 @@ def differences(search: Exploration, oracle: Exploration) -> str | None:
     if set(search.traces) - set(oracle.traces):
         return "invents traces"
     problem = other_behaviour(search, oracle)
-    if problem is not None or search.name == "source":
+    if problem is not None or "source" in search.name:
         return problem
     if search.result.redundant:
         return f"has {search.result.redundant} redundant executions"

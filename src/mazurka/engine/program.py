@@ -46,6 +46,8 @@ LEFTMOST: Final = 1  # the one with the lowest number that can, but for the firs
 PICKED: Final = 2  # the one that the watcher picks
 
 NOBODY: Final = -1  # no thread
+NOT_KNOWN: Final = -2  # which thread
+UNFINISHED: Final = object()  # in place of what a thread gives
 NO_PARTNERS: Final[list[int]] = []
 NO_LOCATIONS: Final[list[bool]] = []
 NO_POLLS: Final[list[int]] = []
@@ -231,6 +233,31 @@ class Program:
             step.choice = choice
             path.append(step)
         return path
+
+    # What lets executions be computed, not run (remembered.py)
+
+    def unremembered(self) -> str:
+        """Why executions must be run, as far as the latest one shows; empty if they need not."""
+        return "its front end does not say what threads give"
+
+    def sees_all(self) -> bool:
+        """Whether threads can share nothing that is not seen."""
+        return False
+
+    def remembers(self, event: Event) -> bool:
+        """Whether an operation is a function of itself and what is at its location, and does
+        nothing else; where it is not, executions are run."""
+        raise NotImplementedError
+
+    def maker(self, location: int) -> int:
+        """The thread whose history decides what is at a location at first. NOBODY: it is always the
+        same; NOT_KNOWN: several threads may."""
+        raise NotImplementedError
+
+    def given_by(self, thread: int) -> object:
+        """What a thread has given that has ended in the latest run; UNFINISHED if it has not, or
+        has failed."""
+        raise NotImplementedError
 
     # What was learnt
 

@@ -116,6 +116,8 @@ class Result:
     bound: str = ""  # what bounded it, if executions were cut short by that
     warnings: list[str] = field(default_factory=list)  # what was not seen
     threads: int | None = None  # how many there were in all executions together, if that is known
+    computed: int = 0  # how many executions were computed, not run, as their threads were known
+    unremembered: str = ""  # why no more of them were
     opaque: list[str] = field(default_factory=list)  # what the user has said to be harmless
     assuming: list[str] = field(default_factory=list)  # options that leave executions out
 
@@ -139,9 +141,9 @@ class Result:
         to be concluded: whether anything is left is not theirs to say."""
         total = Result("incomplete", self.algorithm, self.equivalence)
         times = ("seconds", "preparation", "explaining")
-        for name in ("complete", "blocked", "redundant", "cut", "beyond", *times):
+        for name in ("complete", "blocked", "redundant", "cut", "beyond", "computed", *times):
             setattr(total, name, getattr(self, name) + getattr(other, name))
-        for name in ("reason", "doubt", "bound"):
+        for name in ("reason", "doubt", "bound", "unremembered"):
             setattr(total, name, getattr(self, name) or getattr(other, name))
         total.threads = max((each.threads or 0 for each in (self, other)), default=0) or None
         peaks = [result.memory_mb for result in (self, other) if result.memory_mb is not None]

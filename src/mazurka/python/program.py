@@ -17,6 +17,7 @@ from mazurka.engine.program import (
     BLOCKED,
     NOBODY,
     REDUNDANT,
+    UNFINISHED,
     Answer,
     Program,
     Request,
@@ -29,6 +30,12 @@ from mazurka.python.loops.rounds import found_circle, is_stuck, last_round, lets
 from mazurka.python.memory.identities import Misjudged
 from mazurka.python.operations import PythonValues
 from mazurka.python.primitives.undivided import are_atomic
+from mazurka.python.remembering import (
+    SEEN_WHOLLY,
+    has_plain_data,
+    maker_of,
+    why_unremembered,
+)
 from mazurka.python.run_in_words import RunInWords
 from mazurka.python.runtime.race_detector import Race
 from mazurka.python.runtime.runtime import INTERRUPTED, NOTHING, Runtime, Stuck
@@ -291,6 +298,30 @@ class PythonProgram(Program):
 
     def operation_name(self, event: Event) -> str:
         return self.runtime.names.operation_name(event)
+
+    # What lets executions be computed
+
+    def unremembered(self) -> str:
+        return why_unremembered(self.check, self.setup is not None or self.reset is not None)
+
+    def sees_all(self) -> bool:
+        return self.runtime.memory is not None
+
+    def remembers(self, event: Event) -> bool:
+        if event.location >= 0:
+            kind = self.runtime.names.locations[event.location].cell_type
+            if kind not in SEEN_WHOLLY:
+                return False
+        return has_plain_data(event)
+
+    def maker(self, location: int) -> int:
+        return maker_of(self.runtime.names, location)
+
+    def given_by(self, thread: int) -> object:
+        ended = self.runtime.names.threads[thread]
+        if not ended.finished or ended.exception is not None:
+            return UNFINISHED
+        return ended.result
 
     # What decides which operations wait
 

@@ -106,6 +106,7 @@ class Condition:
         runtime = RUNNING.check.runtime
         if not self.lock.is_owned():
             raise RuntimeError(f"cannot {action} un-acquired lock")
+        runtime.hidden = "who waits on a condition variable is in no location"
         if self.epoch != runtime.epoch:
             self.epoch = runtime.epoch
             self.waiters = []

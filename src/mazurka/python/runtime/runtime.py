@@ -154,6 +154,7 @@ class Runtime(Standing):
         self.timing_out: list[int] = []  # those of which one times out in the next step
         self.new_events: list[Event] = NO_EVENTS  # where those of the search are, if not in events
         self.has_looked = False  # whether some thread has looked at a clock, in this execution
+        self.hidden = ""  # what threads share that is in no location, if they ever did
         self.keep = 0
         self.path_end = 0
         self.position = 0
@@ -342,10 +343,13 @@ class Runtime(Standing):
     def finish(self, thread: Thread) -> None:
         """The thread's function is over: let another thread go on; return in the next execution."""
         thread.finished = True
-        if self.pending:
-            self.start(self.pending.pop(0))
-        else:
-            self.go_on_with(self.next_thread())
+        try:
+            if self.pending:
+                self.start(self.pending.pop(0))
+            else:
+                self.go_on_with(self.next_thread())
+        except Cancelled:  # the execution was broken off here, and another one has begun
+            pass
 
     def go_on_with(self, thread: Thread | None) -> None:
         """Switch to a thread, or to the search; return when somebody switches back."""

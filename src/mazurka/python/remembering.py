@@ -1,0 +1,88 @@
+"""Which executions of Python programs can be computed (engine/remembered.py): those of which all is
+known that may matter. Everything else is run."""
+
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Final
+
+from mazurka.engine.event import Event
+from mazurka.engine.histories import NOT_KEPT, key_of
+from mazurka.engine.operation import (
+    AWAIT_PART,
+    CHOOSE,
+    FIRST_ON_PARTS,
+    JOIN,
+    SPAWN,
+)
+from mazurka.engine.program import NOBODY, NOT_KNOWN
+from mazurka.python.check import Check
+from mazurka.python.memory.cells import Variable
+from mazurka.python.primitives.atomic import Atomic
+from mazurka.python.primitives.counters import Count
+from mazurka.python.primitives.events import Event as Flag
+from mazurka.python.primitives.locks import Lock, RLock
+from mazurka.python.primitives.semaphores import Semaphore
+from mazurka.python.runtime.names import Names
+from mazurka.python.runtime.runtime import NOTHING
+from mazurka.python.runtime.standard_thread import Ended
+
+# Objects that have nothing but their value that threads could tell each other by.
+SEEN_WHOLLY: Final = (Atomic, Count, Ended, Flag, Lock, RLock, Semaphore, Variable)
+
+TIMEOUTS_LAST: Final = "timeouts come last, which depends on all that the threads do"
+SYNC: Final = "accesses are no steps with granularity='sync'"
+SYMBOLIC: Final = "inputs stand for all their values"
+CLOCK: Final = "a thread looks at a clock, which shows what other threads do"
+BLOCKS: Final = "there are atomic blocks"
+PUT_BACK: Final = "setup and reset are called for each execution"
+OPAQUE: Final = "there is code that is not seen"
+BROKEN_OFF: Final = "an execution was broken off"
+
+
+def why_unremembered(check: Check, is_put_back: bool) -> str:
+    """Why all executions must be run, as far as the latest one shows."""
+    runtime = check.runtime
+    reasons = (
+        (is_put_back, PUT_BACK),
+        (runtime.timeouts_last, TIMEOUTS_LAST),
+        (runtime.race_detector is not None, SYNC),
+        (check.path is not None, SYMBOLIC),
+        (runtime.has_looked, CLOCK),
+        (bool(runtime.blocks), BLOCKS),
+        (bool(check.objects.opaque), OPAQUE),
+        (runtime.stopped != NOTHING, BROKEN_OFF),
+    )
+    return next((why for holds, why in reasons if holds), runtime.hidden)
+
+
+def has_plain_data(event: Event) -> bool:
+    """Whether the data of an operation are the same whenever its thread comes to it."""
+    kind = event.kind
+    if kind == SPAWN or kind == JOIN:
+        return True
+    if kind == CHOOSE:
+        return type(event.first) is int
+    if kind >= FIRST_ON_PARTS or kind == AWAIT_PART:
+        return False
+    return all(is_plain(part) for part in (event.first, event.second))
+
+
+def is_plain(data: object) -> bool:
+    """A value, or a function without any variables of its own."""
+    if key_of(data) is not NOT_KEPT or data is bool:
+        return True
+    if isinstance(data, FunctionType):
+        return data.__closure__ is None and key_of(data.__defaults__) is not NOT_KEPT
+    return isinstance(data, BuiltinFunctionType) and isinstance(data.__self__, ModuleType | None)
+
+
+def maker_of(names: Names, location: int) -> int:
+    """The thread that made an object: it is in its name. Those from outside executions begin each
+    of them in the same way."""
+    name = names.locations[location].name
+    if name.startswith("outside"):
+        return NOBODY
+    thread = name.partition("#")[0].partition("@")[0]
+    for known in names.threads:
+        if known.name == thread:
+            return known.id
+    return NOT_KNOWN

@@ -1,0 +1,158 @@
+"""Executions that are computed: what the doors say of them. (That they are right is for the oracles
+to say: tests/conformance, tests/oracles.)"""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from mazurka import Atomic, explore, spawn
+from mazurka.engine.result import Result
+from mazurka.python.check import RUNNING
+
+ROUNDS = 3
+
+
+class Box:
+    def __init__(self) -> None:
+        self.p = 1
+        self.q = 1
+
+
+def with_atomics() -> tuple[object, object]:
+    p, q = Atomic(1), Atomic(1)
+
+    def add(to: Any, other: Any) -> None:
+        for _ in range(ROUNDS):
+            to.store(to.load() + other.load())
+
+    threads = [spawn(add, p, q), spawn(add, q, p)]
+    for thread in threads:
+        thread.join()
+    return p.load(), q.load()
+
+
+def with_attributes() -> tuple[int, int]:
+    box = Box()
+
+    def add_to_p() -> None:
+        for _ in range(ROUNDS):
+            box.p = box.p + box.q
+
+    def add_to_q() -> None:
+        for _ in range(ROUNDS):
+            box.q = box.q + box.p
+
+    threads = [threading.Thread(target=add_to_p), threading.Thread(target=add_to_q)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return box.p, box.q
+
+
+def found(result: Result) -> tuple[object, ...]:
+    return result.verdict, result.complete, result.blocked, result.redundant, result.outcomes
+
+
+@pytest.mark.parametrize("program", [with_atomics, with_attributes])
+@pytest.mark.parametrize("algorithm", ["pop", "optimal", "trust"])
+def test_executions_are_computed(program: Callable[[], object], algorithm: Any) -> None:
+    run = explore(program, algorithm=algorithm)
+    computed = explore(program, algorithm=algorithm, remember=True)
+    assert found(computed) == found(run)
+    assert run.computed == 0
+    assert computed.computed > 0
+    assert computed.unremembered == ""
+
+
+def test_what_a_thread_makes_depends_on_what_it_met() -> None:
+    """The first value of `made` is another one if the first thread has met another one."""
+
+    def program() -> object:
+        source, ready, box = Atomic(0), Atomic(0), []
+
+        def maker() -> None:
+            box.append(Atomic(source.load()))
+            ready.store(1)
+
+        def user() -> object:
+            return box[0].load() if ready.load() else None
+
+        threads = [spawn(source.store, 7), spawn(maker), spawn(user)]
+        return [thread.join() for thread in threads][-1]
+
+    run = explore(program, instrument=None)
+    assert set(run.outcomes) == {None, 0, 7}
+    assert found(explore(program, instrument=None, remember=True)) == found(run)
+
+
+def test_a_program_that_changes_is_told() -> None:
+    before = RUNNING.executions
+
+    def program() -> object:
+        x = Atomic(0)
+        threads = [spawn(x.store, value) for value in range(3)]
+        for thread in threads:
+            thread.join()
+        return x.load() if RUNNING.executions < before + 9 else -1
+
+    result = explore(program, remember=True)
+    assert [failure.kind for failure in result.failures] == ["nondeterminism"]
+
+
+def test_what_is_shared_unseen_ends_it() -> None:
+    def program() -> object:
+        x = Atomic(0)
+        log: list[int] = []
+
+        def worker(number: int) -> None:
+            x.store(number)
+            log.append(number)
+
+        threads = [spawn(worker, number) for number in (1, 2)]
+        for thread in threads:
+            thread.join()
+        return tuple(log)
+
+    run = explore(program, instrument=None)
+    result = explore(program, instrument=None, remember=True)
+    assert found(result) == found(run)
+    assert result.computed == 0
+    assert result.unremembered.startswith("threads share what is not seen")
+
+
+def test_conditions_are_run() -> None:
+    def program() -> None:
+        condition = threading.Condition()
+        ready = Atomic(0)
+
+        def waiter() -> None:
+            with condition:
+                while not ready.load():
+                    condition.wait()
+
+        thread = threading.Thread(target=waiter)
+        thread.start()
+        with condition:
+            ready.store(1)
+            condition.notify()
+        thread.join()
+
+    result = explore(program, remember=True)
+    assert found(result) == found(explore(program))
+    assert "condition variable" in result.unremembered
+
+
+def test_a_failure_is_that_of_a_run() -> None:
+    def program() -> None:
+        p, q = with_attributes()
+        assert p + q < 30
+
+    run = explore(program)
+    computed = explore(program, remember=True)
+    assert run.verdict == "failed"
+    assert [failure.schedule for failure in computed.failures] == [
+        failure.schedule for failure in run.failures
+    ]
