@@ -1,5 +1,5 @@
 """The command line: ``python -m benchmarks list | run | table | qpor | bounds | gap | halves |
-jobs | kills | executors``."""
+jobs | kills | estimates | executors``."""
 
 import sys
 from collections import Counter
@@ -12,6 +12,9 @@ from rich.table import Table
 from benchmarks.bounds import explore_within
 from benchmarks.bounds import render as render_bounds
 from benchmarks.comparison import STYLES, Comparison, compare, render, why_skipped
+from benchmarks.estimates import others, row_of
+from benchmarks.estimates import render as render_estimates
+from benchmarks.estimates import summary as summary_of_estimates
 from benchmarks.executors import PROGRAMS, measured
 from benchmarks.executors import render as render_executors
 from benchmarks.gap import gaps
@@ -21,7 +24,7 @@ from benchmarks.jobs import killed, pair
 from benchmarks.jobs import render as render_pairs
 from benchmarks.jobs import run as run_once
 from benchmarks.measure import ALGORITHMS, PATIENCE, Measurement, measure, measure_in_c
-from benchmarks.paper import TABLES, measured_parameters, rows
+from benchmarks.paper import TABLES, measured_parameters, paper_executions, rows
 from benchmarks.registry import BENCHMARKS, Instance, parse
 from benchmarks.side_by_side import COLUMNS, growing
 from benchmarks.side_by_side import render as render_side_by_side
@@ -324,6 +327,29 @@ def kills(program: str, jobs: int, times: int) -> None:
         click.echo(f"killed {count} times: {said}{'' if said == expected else ', WRONG'}")
     click.echo(f"{times - wrong} of {times} as expected: {expected}")
     sys.exit(1 if wrong else 0)
+
+
+@main.command()
+@click.argument("programs", metavar="['NAME(PARAMETER,...)']...", nargs=-1)
+@click.option("--others", "with_others", is_flag=True, help="Programs of other papers.")
+@max_executions_option
+def estimates(programs: tuple[str, ...], with_others: bool, max_executions: int) -> None:
+    """What estimates say after 1 %, 5 % and 20 % of a search: of some programs, or of all of POP's
+    Table 1."""
+    chosen = [instance_called(program) for program in programs]
+    if with_others:
+        chosen += others()
+    elif not programs:
+        chosen = [parse(f"{row.benchmark}({row.parameter})") for row in rows("pop-1")]
+    found = []
+    for instance in chosen:
+        known = paper_executions(instance, True) if instance.benchmark.table == "pop-1" else None
+        if (known or 0) <= max_executions:
+            found.append(row_of(instance, known))
+            click.echo(f"{instance}: done", err=True)
+    open_console().print(render_estimates(found))
+    for line in summary_of_estimates(found):
+        click.echo(line)
 
 
 def instance_called(program: str) -> Instance:

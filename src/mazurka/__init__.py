@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from mazurka.engine.errors import MazurkaError
     from mazurka.engine.result import Failure, Result, Step
     from mazurka.engine.schedule import Schedule
+    from mazurka.engine.status import Estimate
+    from mazurka.estimating import Forecast, estimate
     from mazurka.native.c_program import c_program
     from mazurka.python.primitives.atomic import Atomic
     from mazurka.python.primitives.atomic_blocks import atomic
@@ -42,8 +44,10 @@ __all__ = [
     "BoundedSemaphore",
     "CheckFailed",
     "Condition",
+    "Estimate",
     "Event",
     "Failure",
+    "Forecast",
     "Handle",
     "Lock",
     "MazurkaError",
@@ -61,6 +65,7 @@ __all__ = [
     "c_program",
     "check",
     "choose",
+    "estimate",
     "explore",
     "replay",
     "spawn",
@@ -76,6 +81,8 @@ HOMES = {
     "engine.errors": "MazurkaError",
     "engine.result": "Failure Result Step",
     "engine.schedule": "Schedule",
+    "engine.status": "Estimate",
+    "estimating": "Forecast estimate",
     "native.c_program": "c_program",
     "python.primitives.atomic": "Atomic",
     "python.primitives.atomic_blocks": "atomic",

@@ -1,5 +1,6 @@
 """What searches find in toy programs, with any front end, in the words of the oracle."""
 
+import random
 from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -61,21 +62,37 @@ class Found:
         self, program: EngineProgram, name: str, most: int | None, tasks: Sequence[Task] = ()
     ) -> list[Task]:
         """Search the whole program, or some tasks; gives what is left if it is stopped."""
+        explorer = self.explorer_for(program, name, most)
+        for task in tasks:
+            explorer.take_up(task)
+        self.finished = explorer.explore()
+        self.count(explorer.search)
+        return [] if self.finished or explorer.cannot_split else explorer.split()
+
+    def follow_branches(self, program: EngineProgram, name: str, chance: random.Random) -> None:
+        """Follow all branches of the tree of a search, in any order."""
+        explorer = self.explorer_for(program, name, None)
+        branches = [branch for _, branch in explorer.below(None)]
+        while branches:
+            chosen = branches.pop(chance.randrange(len(branches)))
+            branches += [branch for _, branch in explorer.below(chosen)]
+        self.finished = True
+        self.count(explorer.search)
+
+    def explorer_for(self, program: EngineProgram, name: str, most: int | None) -> Explorer:
         result = Result(algorithm=ALGORITHM_OF[name])
         search = Search(program, result, False, most, None, None, self.observe)
         for option, value in OPTIONS[name].items():
             setattr(search, option, value)
-        explorer = ALGORITHMS[ALGORITHM_OF[name]](search)
-        for task in tasks:
-            explorer.take_up(task)
         self.search = search
-        self.explorer = explorer
-        self.finished = explorer.explore()
+        self.explorer = ALGORITHMS[ALGORITHM_OF[name]](search)
+        return self.explorer
+
+    def count(self, search: Search) -> None:
         self.executions += search.counted
-        self.redundant += result.redundant
-        self.told += len(result.failures)
-        assert not search.is_broken, result.failures[-1]
-        return [] if self.finished or explorer.cannot_split else explorer.split()
+        self.redundant += search.result.redundant
+        self.told += len(search.result.failures)
+        assert not search.is_broken, search.result.failures[-1]
 
     def observe(self, program: EngineProgram) -> None:
         assert self.search is not None
@@ -107,6 +124,13 @@ def found_by(
     found = Found(len(program))
     with front_end.make(program) as subject:
         found.explore(subject, name, most)
+    return found
+
+
+def found_by_branches(name: str, front_end: FrontEnd, program: oracle.Program, seed: int) -> Found:
+    found = Found(len(program))
+    with front_end.make(program) as subject:
+        found.follow_branches(subject, name, random.Random(seed))
     return found
 
 

@@ -20,6 +20,7 @@ from tests.conformance.searches import (
     OPTIONS,
     Found,
     found_by,
+    found_by_branches,
     found_in_tasks,
     reads_from,
 )
@@ -170,6 +171,23 @@ def test_tasks_together_are_the_search(search: str, name: str, program: Program)
 
 
 @every_front_end
+@given(program=any_program)
+@generated(PROGRAMS // 10)
+@pytest.mark.parametrize("search", [*SPLITTING, "trust within 1"])
+def test_branches_together_are_the_search(search: str, name: str, program: Program) -> None:
+    """In whatever order they are followed."""
+    front_end = FRONT_ENDS[name]
+    expected = expected_of(program, front_end)
+    assume(search != "naive" or sum([end.interleavings for end in expected.values()]) < 100)
+    whole = found_by(search, front_end, program)
+    for seed in range(2):
+        followed = found_by_branches(search, front_end, program, seed)
+        assert followed.traces == whole.traces
+        counts = (whole.executions, whole.redundant, whole.told)
+        assert (followed.executions, followed.redundant, followed.told) == counts
+
+
+@every_front_end
 @pytest.mark.parametrize("search", [name for name in OPTIONS if name not in SPLITTING + BOUNDED])
 def test_others_say_why_they_cannot_split(search: str, name: str) -> None:
     program: Program = ((("spawn", 1), ("store", 0, 1)), (("store", 0, 2),))
@@ -184,6 +202,8 @@ def test_others_say_why_they_cannot_split(search: str, name: str) -> None:
         assert explorer.cannot_split in str(refusal.value)
         with pytest.raises(CannotSplit):
             explorer.take_up(Task(ALGORITHM_OF[search]))
+        with pytest.raises(CannotSplit):
+            explorer.below(None)
 
 
 @pytest.mark.parametrize("search", ["pop", "trust"])

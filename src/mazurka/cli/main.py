@@ -11,7 +11,13 @@ from mazurka.cli.exits import EXIT_CODES_HELP
 from mazurka.version import VERSION
 
 # Each is imported when it is called: a build calls `mazurka cc` again and again.
-COMMANDS = {"c++": "compile", "cc": "compile", "check": "check", "replay": "replay"}
+COMMANDS = {
+    "c++": "compile",
+    "cc": "compile",
+    "check": "check",
+    "estimate": "estimate",
+    "replay": "replay",
+}
 
 
 class Commands(click.Group):

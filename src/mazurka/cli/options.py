@@ -58,3 +58,14 @@ def typed(values: dict[str, Any]) -> dict[str, Any]:
         for name, value in values.items()
         if source(name) != ParameterSource.DEFAULT
     }
+
+
+def as_flags(options: dict[str, Any]) -> str:
+    """Options as a user types them."""
+    words = []
+    for name, value in options.items():
+        if OPTIONS[name].kind is SWITCH:
+            words.append(f"--{OPTIONS[name].flag}")
+        else:
+            words.append(f"--{name.replace('_', '-')} {value}")
+    return " ".join(words)

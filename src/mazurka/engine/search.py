@@ -17,6 +17,9 @@ ALL_OF_THEM = 0
 
 CHANGED_BY_RACE = "stopped after the order of a data race changed what threads do"
 
+# Of the tree of executions: after how many steps it goes off, and what its explorer knows it by.
+Branch = tuple[int, object]
+
 Progress = Callable[[Result], None]
 
 
@@ -251,6 +254,14 @@ class Explorer(Watcher):
 
     def hand_over(self, count: int) -> None:
         """Leave the last ones of what `split` has just given to others."""
+        raise self.refusal()
+
+    # For estimates, which look at parts of the tree of executions
+
+    def below(self, branch: object) -> list[Branch]:
+        """Run the first execution of a branch (None: of the whole program); gives the branches that
+        go off below it. In whatever order they are followed, they are the executions of a search.
+        """
         raise self.refusal()
 
     def refusal(self) -> CannotSplit:

@@ -5,10 +5,12 @@ two interleavings belong to one trace when they have the same events, and order 
 one another in the same way.
 """
 
-from mazurka.engine.event import Event
+from typing import cast
+
+from mazurka.engine.event import Event, copy_of
 from mazurka.engine.operation import ADD, ALL, ANY, CHOOSE, NONE, READ, UNKNOWN, WRITE
 from mazurka.engine.program import REDUNDANT, Program
-from mazurka.engine.search import Explorer, Search
+from mazurka.engine.search import Branch, Explorer, Search
 from mazurka.engine.task import Task
 
 Trace = tuple[object, ...]
@@ -82,6 +84,16 @@ class NaiveSearch(Explorer):
             if event.choice + 1 < event.alternatives:
                 others.append((event.thread, event.choice + 1))
             untried[position].extend(others)
+
+    def below(self, branch: object) -> list[Branch]:
+        path: list[Event] = [] if branch is None else cast("list[Event]", branch)
+        self.begin(path)
+        found: list[Branch] = []
+        for position in range(self.root, len(self.untried)):
+            before = [copy_of(event) for event in self.events[:position]]
+            for untried in self.untried[position]:
+                found.append((position, [*before, step_of(untried)]))
+        return found
 
     def take_up(self, task: Task) -> None:
         self.tasks.append(task)

@@ -31,7 +31,7 @@ from mazurka.engine.races import (
     moved_before,
     without_change,
 )
-from mazurka.engine.search import Explorer, Search
+from mazurka.engine.search import Branch, Explorer, Search
 from mazurka.engine.task import THREAD, Task
 from mazurka.engine.values import Values
 
@@ -281,6 +281,24 @@ class Pop(Explorer):
         following = None if others is None else others.next_race()
         if following is not None:
             explored.races.append(following)
+
+    def below(self, branch: object) -> list[Branch]:
+        self.stack.clear()
+        if isinstance(branch, Explored):
+            branch.in_place = 0  # others were run since
+            self.reverse(branch.races[0], branch)
+        else:
+            self.learn()
+            self.tasks.append(Task("pop"))
+            self.begin(self.tasks[-1])
+        found: list[Branch] = []
+        for explored in self.stack:
+            self.settle(explored)
+            for race in explored.races:
+                race.others = None  # it has branches of its own
+                alone = Explored(explored.events, explored.head, [race])
+                found.append((race.position, alone))
+        return found
 
     # Tasks: a race that was not reversed yet
 

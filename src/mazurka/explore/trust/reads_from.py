@@ -11,7 +11,7 @@ from mazurka.engine.event import Event, copy_of
 from mazurka.engine.operation import DISABLED, is_steady
 from mazurka.engine.order import include, knows
 from mazurka.engine.program import Answer
-from mazurka.engine.search import Search
+from mazurka.engine.search import Branch, Search
 from mazurka.engine.task import Task
 from mazurka.engine.values import Values
 from mazurka.explore.trust.causality import Causality, Linearisation, changes, observes, source_of
@@ -61,6 +61,9 @@ class ReadsFrom(Trust):
         raise self.refusal()
 
     def split(self) -> list[Task]:
+        raise self.refusal()
+
+    def below(self, branch: object) -> list[Branch]:
         raise self.refusal()
 
     def count(self, answer: Answer) -> bool:

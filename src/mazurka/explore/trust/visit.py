@@ -18,7 +18,7 @@ from mazurka.engine.operation import ADD, ALL, CHOOSE, DISABLED, READ, UNKNOWN, 
 from mazurka.engine.order import HappensBefore, include, knows
 from mazurka.engine.program import COMPLETE, CUT, LEFTMOST, NOBODY, REDUNDANT, Answer
 from mazurka.engine.races import chosen_otherwise
-from mazurka.engine.search import Explorer, Search
+from mazurka.engine.search import Branch, Explorer, Search
 from mazurka.engine.task import THREAD, Task
 from mazurka.explore.trust.graph import (
     NO_CLAIMS,
@@ -92,6 +92,15 @@ class Trust(Explorer):
         if not self.search.is_broken:
             self.find_revisits(graph, length)
         return going_on
+
+    def below(self, branch: object) -> list[Branch]:
+        self.visit(branch if isinstance(branch, Graph) else Graph([], [], [], NO_CLAIMS))
+        found: list[Branch] = []
+        graph = self.next_revisited()
+        while graph is not None:
+            found.append((len(graph.events), graph))
+            graph = self.next_revisited()
+        return found
 
     # Tasks: a graph that was not visited yet
 
