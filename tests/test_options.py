@@ -317,7 +317,8 @@ def test_the_page_of_the_command_line() -> None:
         named = {f"--{option.name.replace('_', '-')} {choice}" for choice in choices_of(option)}
         assert not named or named & meanings.keys()
         described |= named & meanings.keys()
-    shown = {"--args TEXT", "--outcomes", "--full", "--explain", "--save FILE", "--json"}
+    shown = {"--args TEXT", "--outcomes", "--full", "--explain", "--json"}
+    shown |= {"--html FILE", "--trace-json FILE", "--save FILE"}
     assert meanings.keys() == described | shown
     assert meanings.keys() >= {f"--algorithm {name}" for name in ALGORITHMS}
     for option in options:
@@ -330,7 +331,8 @@ def test_the_page_of_the_command_line() -> None:
 def test_the_command_has_the_options_of_the_table() -> None:
     given = [parameter.opts[0] for parameter in check.params[2:]]
     options = [written(option).split()[0] for option in KNOWN.values()]
-    assert given == [*options, "--args", "--outcomes", "--full", "--explain", "--json", "--save"]
+    shown = ["--args", "--outcomes", "--full", "--explain", "--json"]
+    assert given == [*options, *shown, "--html", "--trace-json", "--save"]
 
 
 def test_the_page_of_pytest() -> None:
@@ -340,7 +342,7 @@ def test_the_page_of_pytest() -> None:
         for option in OPTIONS.values()
         if option.in_pytest
     ]
-    shown = [[f"`--mazurka-{name}`", ""] for name in ("full", "explain", "save DIR")]
+    shown = [[f"`--mazurka-{name}`", ""] for name in ("full", "explain", "html DIR", "save DIR")]
     assert rows == [*expected, *shown]
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         check,
         explore,
         replay,
+        write_html,
     )
     from mazurka.engine.errors import MazurkaError
     from mazurka.engine.result import Failure, Result, Step
@@ -72,12 +73,13 @@ __all__ = [
     "symbolic_bits",
     "symbolic_bool",
     "symbolic_int",
+    "write_html",
 ]
 
 # The modules that they are in, of which the first one imports nearly all of Mazurka. That is done
 # when one of the names is asked for: pytest imports this package into every run, for its plugin.
 HOMES = {
-    "api": "COMPILED CheckFailed NoLongerFails check explore replay",
+    "api": "COMPILED CheckFailed NoLongerFails check explore replay write_html",
     "engine.errors": "MazurkaError",
     "engine.result": "Failure Result Step",
     "engine.schedule": "Schedule",

@@ -4,10 +4,12 @@ import asyncio
 import dis
 import functools
 import inspect
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 from time import perf_counter
 from types import MethodType
 from typing import TYPE_CHECKING, Any, ParamSpec, Unpack, overload
@@ -16,8 +18,9 @@ from mazurka.engine.errors import BeginsAnew, ConditionMet, MazurkaError
 from mazurka.engine.event import Event
 from mazurka.engine.memory_use import peak_memory_mb
 from mazurka.engine.program import Program, Request
+from mazurka.engine.recording import Recorder, Samples
 from mazurka.engine.remembered import Mistaken, Remembered
-from mazurka.engine.result import NONDETERMINISM, Failure, Result
+from mazurka.engine.result import NONDETERMINISM, Failure, Recording, Result
 from mazurka.engine.schedule import Schedule
 from mazurka.engine.search import Explorer, Search, explore_in_parts
 from mazurka.engine.task import CannotSplit, Task
@@ -42,6 +45,7 @@ from mazurka.python.session import Session
 from mazurka.python.source import COMPILED as COMPILED
 from mazurka.python.source import users_traceback
 from mazurka.report.explain import explained, replayed
+from mazurka.report.page import page_of
 from mazurka.report.text import failure_groups, result_text
 from mazurka.scale.programs import named
 
@@ -52,6 +56,7 @@ class NoLongerFails(MazurkaError):
     """A schedule fits its program, but does not lead to the failure any more."""
 
 
+NOT_IN_JOBS = "searches by workers keep no tree: leave out jobs, checkpoint and resume"
 UNSEEN = "not everything was seen"
 MOST_EXPLAINED = 3  # ways to fail
 
@@ -153,6 +158,9 @@ def explore(program: Callable[[], object], **options: Unpack[GivenOptions]) -> R
 
     With `remember=True`, executions in which each thread only repeats what it was seen to do are
     computed, not run. What is remembered takes up to `remember_mb` megabytes.
+
+    With `record=True`, the result keeps what `write_html` shows of the search itself: the tree of
+    executions, an execution for each outcome, and how the figures grew.
     """
     refuse_unknown("explore", options)
     return explore_with(program, Options(**options))
@@ -261,7 +269,12 @@ def explored_in_jobs(
         return explore_here(program, [task], options, begun, seconds)
 
     kept = kept_options(options)
+    samples = Samples()
+    if options.record:
+        options = replace(options, progress=sampled(options.progress, samples))
     result, everything = explored_by_workers(named(function), options, kept, begun, begin)
+    if options.record:
+        result.recording = Recording(samples=samples.close(result), cut=NOT_IN_JOBS)
     if result.failures:
         explain_elsewhere(program, result, options)
     conclude(result, options, program, everything)
@@ -393,6 +406,7 @@ def run_search(search: Search, tasks: Sequence[Task] | None, options: Options) -
     for task in tasks or ():
         if not task.is_whole:
             explorer.take_up(task)
+    recorder = recorder_of(search) if options.record and tasks is None else None
     everything = search.repeats_itself() and explorer.explore()
     everything = everything and explore_in_parts(search, ALGORITHMS[result.algorithm])
     result.seconds = search.seconds()
@@ -407,9 +421,33 @@ def run_search(search: Search, tasks: Sequence[Task] | None, options: Options) -
     elif tasks is not None and not everything:
         kept, learnt = kept_options(options), search.program.learnt()
         left = [replace(task, options=kept, learnt=learnt) for task in explorer.split()]
+    if recorder is not None:
+        begun = perf_counter()
+        result.recording = recorder.close(search.program)
+        result.explaining = perf_counter() - begun
     if result.failures and tasks is None:  # else whoever adds results up does that
-        result.failures, result.explaining = explained_failures(search.program, result, options)
+        result.failures, seconds = explained_failures(search.program, result, options)
+        result.explaining += seconds
     return result, everything, left
+
+
+def recorder_of(search: Search) -> Recorder:
+    """Have a search tell of all that it does."""
+    recorder = Recorder(search.result)
+    search.observe = recorder.look
+    search.progress = sampled(search.progress, recorder.samples)
+    return recorder
+
+
+def sampled(
+    progress: Callable[[Result], None] | None, samples: Samples
+) -> Callable[[Result], None]:
+    def tell(result: Result) -> None:
+        samples.take(result)
+        if progress is not None:
+            progress(result)
+
+    return tell
 
 
 def explained_failures(
@@ -704,6 +742,12 @@ def followed(program: "PythonProgram | NativeProgram", schedule: Schedule) -> Fa
             f"the schedule fits the program, but there is no {schedule.failure} any more"
         )
     return replayed(program.failure(), schedule)  # which runs the program once more
+
+
+def write_html(result: Result, file: "str | os.PathLike[str]", title: str = "Mazurka") -> None:
+    """Write a page on a result, to look at in a browser: executions step by step, and, if the
+    result is that of a search with `record=True`, the search itself."""
+    Path(file).write_text(page_of(title, result), encoding="utf-8")
 
 
 def name_of(program: object) -> str:

@@ -332,6 +332,7 @@ class Options:
         "How many megabytes may be used to remember what threads do.",
         kind=POSITIVE_NUMBER,
     )
+    record: bool = row(False, "Keep what a report shows of the search itself.")
     setup: Callable[[], object] | None = row(None, "Called before each execution.", of=(PYTHON,))
     reset: Callable[[], object] | None = row(None, "Called after each execution.", of=(PYTHON,))
     progress: "Callable[[Result], None] | None" = row(
@@ -464,6 +465,7 @@ class GivenOptions(TypedDict, total=False):
     opaque: Sequence[str]
     remember: bool
     remember_mb: int
+    record: bool
     setup: Callable[[], object] | None
     reset: Callable[[], object] | None
     progress: "Callable[[Result], None] | None"

@@ -50,6 +50,7 @@ class Settings(NamedTuple):
     defaults: dict[str, Any]  # from the configuration files
     overrides: dict[str, Any]  # from the command line
     save: Path | None
+    html: Path | None
 
 
 SETTINGS = pytest.StashKey[Settings]()
@@ -72,6 +73,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--mazurka-explain",
         action="store_true",
         help="Show an execution that passes beside each that fails.",
+    )
+    group.addoption(
+        "--mazurka-html",
+        metavar="DIR",
+        help="Write a page for every test that fails, to look at in a browser.",
     )
     group.addoption(
         "--mazurka-save",
@@ -99,14 +105,15 @@ def flag_of(option: Option) -> str:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    save = config.getoption("mazurka_save")
+    save, html = [config.getoption(f"mazurka_{name}") for name in ("save", "html")]
     defaults = {**pyproject_options(config), **ini_options(config)}
     if "jobs" in defaults and hasattr(config, "workerinput"):  # one of the processes of xdist
         defaults["jobs"] = min(jobs_wanted(defaults["jobs"]), jobs_wanted("auto"))
     config.stash[SETTINGS] = Settings(
         defaults,
-        command_line_options(config),
-        folder_for_schedules(save) if save else None,
+        {**command_line_options(config), **({"record": True} if html else {})},
+        folder_called(save, "--mazurka-save") if save else None,
+        folder_called(html, "--mazurka-html") if html else None,
     )
 
 
@@ -140,12 +147,12 @@ def ini_options(config: pytest.Config) -> dict[str, Any]:
     return options
 
 
-def folder_for_schedules(name: str) -> Path:
+def folder_called(name: str, flag: str) -> Path:
     folder = Path(name).absolute()  # a test may change the directory
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise pytest.UsageError(f"--mazurka-save: cannot make {name}: {error.strerror}") from error
+        raise pytest.UsageError(f"{flag}: cannot make {name}: {error.strerror}") from error
     return folder
 
 
@@ -198,11 +205,13 @@ def pytest_runtest_makereport(
     report = yield
     error = check_failed(call)
     if error is not None:
-        remark = ""
-        folder = item.config.stash[SETTINGS].save
-        if folder is not None and report.failed and error.result.failures:
-            remark = save_schedule(item, error.result.failures[0], folder)
-        report.longrepr = failure_repr(item, error, remark)
+        remarks = []
+        settings = item.config.stash[SETTINGS]
+        if settings.save is not None and report.failed and error.result.failures:
+            remarks.append(save_schedule(item, error.result.failures[0], settings.save))
+        if settings.html is not None and report.failed:
+            remarks.append(save_page(item, error.result, settings.html))
+        report.longrepr = failure_repr(item, error, "\n".join(remarks))
     return report
 
 
@@ -287,7 +296,7 @@ class Account(ReprTracebackNative):
             super().toterminal(tw)
 
 
-# Schedules
+# Files
 
 
 def save_schedule(item: pytest.Item, failure: "Failure", folder: Path) -> str:
@@ -305,6 +314,19 @@ def save_schedule(item: pytest.Item, failure: "Failure", folder: Path) -> str:
     if schedule.program and is_replayable(item):
         where += f"; run it again with: mazurka replay {shown}"
     return where
+
+
+def save_page(item: pytest.Item, result: "Result", folder: Path) -> str:
+    """Write a page on a test that failed; tells where."""
+    from mazurka.report.page import page_of
+
+    file = folder / file_name(item.nodeid, "html")
+    try:
+        file.write_text(page_of(item.nodeid, result), encoding="utf-8")
+    except OSError as error:
+        return f"The page could not be written to {file}: {error.strerror}"
+    shown = os.path.relpath(file, item.config.invocation_params.dir)
+    return f"A page to look at in a browser is in {shown}"
 
 
 def plain_message(message: str) -> str:
@@ -337,12 +359,12 @@ def function_of(item: pytest.Item) -> Any:
     return item.obj if isinstance(item, pytest.Function) else None
 
 
-def file_name(nodeid: str) -> str:
+def file_name(nodeid: str, ending: str = "json") -> str:
     """A name for the file of a test that no other test has."""
     name = re.sub(r"[^\w.-]+", "-", nodeid, flags=re.ASCII).strip("-")
     if "[" in nodeid or len(name) > LONGEST_FILE_NAME:  # parameters may be any text
         name = f"{name[:LONGEST_FILE_NAME]}-{hashlib.sha256(nodeid.encode()).hexdigest()[:8]}"
-    return f"{name}.json"
+    return f"{name}.{ending}"
 
 
 # The summary

@@ -13,13 +13,14 @@ import click
 from mazurka import api
 from mazurka.cli.exits import EXIT_CODES, EXIT_CODES_HELP, INTERRUPTED, WrongUse, clean_exit
 from mazurka.cli.options import search_options, typed
-from mazurka.cli.output import show_result
+from mazurka.cli.output import show_result, write, write_trace
 from mazurka.cli.targets import Program, loaded
 from mazurka.engine.errors import MazurkaError
 from mazurka.engine.result import Result
 from mazurka.options import OPTIONS
 from mazurka.pyproject import project_options
 from mazurka.report.document import result_document
+from mazurka.report.page import page_of
 from mazurka.report.progress import Progress
 
 
@@ -35,6 +36,18 @@ from mazurka.report.progress import Progress
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, and nothing else.")
 @click.option(
+    "--html",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write a page to look at in a browser: executions step by step, and the search.",
+)
+@click.option(
+    "--trace-json",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the steps of the first failure to a file, for Perfetto.",
+)
+@click.option(
     "--save",
     type=click.Path(path_type=Path),
     metavar="FILE",
@@ -48,6 +61,8 @@ def check(
     full: bool,
     explain: bool,
     as_json: bool,
+    html: Path | None,
+    trace_json: Path | None,
     save: Path | None,
     **options: Any,
 ) -> None:
@@ -61,15 +76,26 @@ def check(
     """
     given = typed(options)
     with clean_exit():
-        if save is not None:
-            require_writable(save)
+        for file in (html, trace_json, save):
+            if file is not None:
+                require_writable(file)
         # What the program prints must not get into the JSON document.
         output = contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext()
         with output, loaded(target, flags, shlex.split(args)) as (program, folder):
-            result, interrupted = explored(program, options_for(program, folder, given))
+            wanted = options_for(program, folder, given)
+            result, interrupted = explored(program, {**wanted, "record": html is not None})
             refuse_called_off(target, result)
         name_program(result, target)
-        saved = save_failure(save, result) if save is not None else ""
+        written = []
+        if html is not None:
+            write(html, page_of(target, result))
+            written.append(f"The report is in {html}: open it in a browser.")
+        if trace_json is not None and not result.failures:
+            written.append(f"No failure: nothing was written to {trace_json}.")
+        elif trace_json is not None:
+            written.append(write_trace(trace_json, target, result.failures[0]))
+        if save is not None:
+            written.append(save_failure(save, result))
         if as_json:
             click.echo(json.dumps(result_document(target, result)))
         else:
@@ -78,8 +104,8 @@ def check(
                 click.echo("\nTo keep this execution for 'mazurka replay', add --save FILE.")
             if result.verdict == "incomplete" and given.get("checkpoint"):
                 click.echo(f"\nTo go on with this search, add --resume {given['checkpoint']}")
-        if saved:
-            click.echo(f"\n{saved}", err=as_json)
+        if written:
+            click.echo("\n" + "\n".join(written), err=as_json)
     sys.exit(INTERRUPTED if interrupted else EXIT_CODES[result.verdict])
 
 
@@ -138,8 +164,5 @@ def save_failure(file: Path, result: Result) -> str:
     """Write the first failure's schedule; tells what was done."""
     if not result.failures:
         return f"No failure: nothing was written to {file}."
-    try:
-        file.write_text(result.failures[0].schedule.to_json() + "\n", encoding="utf-8")
-    except OSError as error:
-        raise WrongUse(f"cannot write {file}: {error.strerror}") from error
+    write(file, result.failures[0].schedule.to_json() + "\n")
     return f"The failing execution is in {file}; run it again with: mazurka replay {file}"

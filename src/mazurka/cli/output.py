@@ -1,12 +1,17 @@
 """What the command prints."""
 
+import json
+from pathlib import Path
+
 import click
 from rich.console import Console
 
+from mazurka.cli.exits import WrongUse
 from mazurka.engine.result import Failure, Result
 from mazurka.engine.schedule import Schedule
 from mazurka.report.terminal import print_failure, print_result
 from mazurka.report.text import failure_text, outcomes_text, result_text
+from mazurka.report.trace_events import trace_document
 
 
 def show_result(
@@ -31,3 +36,19 @@ def show_replayed(target: str, schedule: Schedule, failure: Failure, full: bool)
         print_failure(console, failure, full)
     else:
         click.echo(failure_text(failure, full=full))
+
+
+# Files
+
+
+def write(file: Path, text: str) -> None:
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise WrongUse(f"cannot write {file}: {error.strerror}") from error
+
+
+def write_trace(file: Path, target: str, failure: Failure) -> str:
+    """Write an execution as a trace; tells where."""
+    write(file, json.dumps(trace_document(target, failure)) + "\n")
+    return f"The failing execution is in {file}, for ui.perfetto.dev or chrome://tracing."

@@ -91,6 +91,49 @@ class Failure:
 
 
 @dataclass
+class Branch:
+    """A step of the tree of executions: what comes after it lies below it."""
+
+    parent: int  # which branch it is below; -1: none
+    thread: str
+    words: str  # what it did
+    is_named: bool = False  # whether these are the words that people have for it
+
+
+@dataclass
+class Leaf:
+    """Where an execution of the tree ends."""
+
+    branch: int
+    how: str  # "complete", "failed", "blocked", "cut" or "redundant"
+    outcome: str  # what the program returned
+    steps: list[Step] = field(default_factory=list)  # if they were put into words
+
+
+@dataclass
+class Sample:
+    """How far a search was at some moment."""
+
+    seconds: float
+    complete: int
+    blocked: int
+    redundant: int
+    cut: int
+    failures: int
+
+
+@dataclass
+class Recording:
+    """What a search has done, for those who want to look at it."""
+
+    branches: list[Branch] = field(default_factory=list)  # parents first; the first is the root
+    leaves: list[Leaf] = field(default_factory=list)  # in the order in which they were met
+    samples: list[Sample] = field(default_factory=list)
+    cut: str = ""  # why the tree has not all executions
+    outcomes: dict[str, list[Step]] = field(default_factory=dict)  # an execution for each
+
+
+@dataclass
 class Result:
     """What a search found, and how much it looked at."""
 
@@ -120,6 +163,7 @@ class Result:
     unremembered: str = ""  # why no more of them were
     opaque: list[str] = field(default_factory=list)  # what the user has said to be harmless
     assuming: list[str] = field(default_factory=list)  # options that leave executions out
+    recording: Recording | None = None  # if it was asked for
 
     @property
     def executions(self) -> int:

@@ -5,6 +5,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
+from mazurka.engine.recording import text_of
 from mazurka.engine.result import (
     DATA_RACE,
     DEADLOCK,
@@ -239,10 +240,3 @@ def sorted_outcomes(result: Result) -> list[tuple[str, int]]:
     except Exception:  # they have none
         outcomes.sort(key=text_of)
     return [(text_of(outcome), result.outcomes[outcome]) for outcome in outcomes]
-
-
-def text_of(value: object) -> str:
-    try:
-        return repr(value)
-    except Exception as error:
-        return f"<{type(value).__name__} whose repr raises {type(error).__name__}>"
