@@ -229,6 +229,10 @@ def test_the_nearest_file_counts(tmp_path: Path) -> None:
         ("preemptions = -1", ": [tool.mazurka] preemptions: -1 is not a whole number, or one with"),
         ("algorithm = 3", ": [tool.mazurka] algorithm: there is no algorithm 3; choose one of pop"),
         ("seed = ", " is not TOML: "),
+        ("profiles = 3", ": [tool.mazurka] profiles is not a table, but 3"),
+        ("profiles.ci = 3", ": [tool.mazurka.profiles.ci] is not a table, but 3"),
+        ("profiles.ci.sede = 3", ": [tool.mazurka.profiles.ci] has no option 'sede'; it has alg"),
+        ("profiles.ci.seed = 'x'", ": [tool.mazurka.profiles.ci] seed: 'x' is not a whole number"),
     ],
 )
 def test_a_mistake_in_a_project(tmp_path: Path, text: str, message: str) -> None:
@@ -317,7 +321,7 @@ def test_the_page_of_the_command_line() -> None:
         named = {f"--{option.name.replace('_', '-')} {choice}" for choice in choices_of(option)}
         assert not named or named & meanings.keys()
         described |= named & meanings.keys()
-    shown = {"--args TEXT", "--outcomes", "--full", "--explain", "--json"}
+    shown = {"--profile NAME", "--args TEXT", "--outcomes", "--full", "--explain", "--json"}
     shown |= {"--html FILE", "--trace-json FILE", "--save FILE"}
     assert meanings.keys() == described | shown
     assert meanings.keys() >= {f"--algorithm {name}" for name in ALGORITHMS}
@@ -331,7 +335,7 @@ def test_the_page_of_the_command_line() -> None:
 def test_the_command_has_the_options_of_the_table() -> None:
     given = [parameter.opts[0] for parameter in check.params[2:]]
     options = [written(option).split()[0] for option in KNOWN.values()]
-    shown = ["--args", "--outcomes", "--full", "--explain", "--json"]
+    shown = ["--profile", "--args", "--outcomes", "--full", "--explain", "--json"]
     assert given == [*options, *shown, "--html", "--trace-json", "--save"]
 
 
@@ -342,7 +346,8 @@ def test_the_page_of_pytest() -> None:
         for option in OPTIONS.values()
         if option.in_pytest
     ]
-    shown = [[f"`--mazurka-{name}`", ""] for name in ("full", "explain", "html DIR", "save DIR")]
+    names = ("profile NAME", "full", "explain", "html DIR", "save DIR")
+    shown = [[f"`--mazurka-{name}`", ""] for name in names]
     assert rows == [*expected, *shown]
 
 

@@ -490,6 +490,27 @@ def test_the_file_of_the_project(pytester: pytest.Pytester) -> None:
     again(pytester, "--mazurka-max-executions=5").assert_outcomes(passed=2)
 
 
+def test_profiles(pytester: pytest.Pytester) -> None:
+    """They win over the configuration files, decorators over them."""
+    pytester.makepyprojecttoml(
+        """
+        [tool.mazurka]
+        max_executions = 2
+
+        [tool.mazurka.profiles.ci]
+        max_executions = 4
+        """
+    )
+    pytester.makeini("[pytest]\nmazurka_max_executions = 3")
+    result = run(pytester, BANK, "-k", "many", "--mazurka-profile=ci")
+    assert "max_executions=4" in output(result)
+    result = again(pytester, "-k", "many")
+    assert "max_executions=3" in output(result)
+    result = again(pytester, "-k", "many", "--mazurka-profile=dev")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "there is no [tool.mazurka.profiles.dev]" in result.stderr.str()
+
+
 def test_the_file_of_the_project_lies_above(pytester: pytest.Pytester) -> None:
     pytester.makefile(".toml", pyproject="[tool.mazurka]\nmax_executions = 2\n")
     (pytester.mkdir("tests") / "pytest.ini").write_text("[pytest]\n")

@@ -9,19 +9,52 @@ from mazurka.options import OPTIONS, no_such_option
 KNOWN = {option.name: option for option in OPTIONS.values() if option.kind is not None}
 
 
-def project_options(start: Path) -> dict[str, Any]:
-    """The options of the nearest pyproject.toml, in a folder or above it. A ValueError says what is
-    wrong with them."""
+def project_options(start: Path, profile: str | None = None) -> dict[str, Any]:
+    """The options of the nearest pyproject.toml, in a folder or above it, with those of one of its
+    profiles if one is wanted. A ValueError says what is wrong with them."""
+    options, profiles = options_and_profiles(start)
+    return options if profile is None else {**options, **named_profile(profiles, profile, start)}
+
+
+def profile_options(start: Path, profile: str) -> dict[str, Any]:
+    """The options of a profile alone."""
+    return named_profile(options_and_profiles(start)[1], profile, start)
+
+
+def named_profile(profiles: dict[str, Any], name: str, start: Path) -> dict[str, Any]:
+    if name not in profiles:
+        known = f"there are {', '.join(profiles)}" if profiles else "there are none"
+        raise ValueError(
+            f"there is no [tool.mazurka.profiles.{name}] in the pyproject.toml of {start}: {known}"
+        )
+    options: dict[str, Any] = profiles[name]
+    return options
+
+
+def options_and_profiles(start: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     for folder in (start, *start.parents):
         file = folder / "pyproject.toml"
         if file.is_file():
-            return options_in(file)
-    return {}
+            return checked_table(file)
+    return {}, {}
 
 
-def options_in(file: Path) -> dict[str, Any]:
+def checked_table(file: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The options of a file, and of each of its profiles: all are checked, whichever is wanted."""
     options = table_in(file)
-    where = f"{file}: [tool.mazurka]"
+    profiles = options.pop("profiles", {})
+    if not isinstance(profiles, dict):
+        raise ValueError(f"{file}: [tool.mazurka] profiles is not a table, but {profiles!r}")
+    check_options(f"{file}: [tool.mazurka]", options)
+    for name, values in profiles.items():
+        where = f"{file}: [tool.mazurka.profiles.{name}]"
+        if not isinstance(values, dict):
+            raise ValueError(f"{where} is not a table, but {values!r}")
+        check_options(where, values)
+    return options, profiles
+
+
+def check_options(where: str, options: dict[str, Any]) -> None:
     for name, value in options.items():
         if name not in KNOWN:
             raise ValueError(no_such_option(where, name, KNOWN))
@@ -29,7 +62,6 @@ def options_in(file: Path) -> dict[str, Any]:
             KNOWN[name].check(value)
         except ValueError as error:
             raise ValueError(f"{where} {name}: {error}") from error
-    return options
 
 
 def table_in(file: Path) -> dict[str, Any]:

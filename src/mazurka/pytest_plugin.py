@@ -28,7 +28,7 @@ from _pytest._code.code import (
 from _pytest._io import TerminalWriter
 
 from mazurka.options import OPTIONS, SWITCH, Option, jobs_wanted
-from mazurka.pyproject import project_options
+from mazurka.pyproject import profile_options, project_options
 
 if TYPE_CHECKING:
     from mazurka.api import CheckFailed
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     Chain = list[tuple[ReprTraceback, ReprFileLocation | None, str | None]]
 
-VERDICTS = ("verified", "bounded", "incomplete", "failed")  # the worst last
 LONGEST_FILE_NAME = 120
 NO_TRACEBACK = ReprTracebackNative([])
 
@@ -64,6 +63,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         add_option(group, option)
     for option in SETTABLE:
         parser.addini(f"mazurka_{option.name}", f"{option.help} A decorator may say otherwise.")
+    group.addoption(
+        "--mazurka-profile",
+        metavar="NAME",
+        help="Take the options of [tool.mazurka.profiles.NAME] in pyproject.toml, too.",
+    )
     group.addoption(
         "--mazurka-full",
         action="store_true",
@@ -106,7 +110,8 @@ def flag_of(option: Option) -> str:
 
 def pytest_configure(config: pytest.Config) -> None:
     save, html = [config.getoption(f"mazurka_{name}") for name in ("save", "html")]
-    defaults = {**pyproject_options(config), **ini_options(config)}
+    project, profile = pyproject_options(config)
+    defaults = {**project, **ini_options(config), **profile}
     if "jobs" in defaults and hasattr(config, "workerinput"):  # one of the processes of xdist
         defaults["jobs"] = min(jobs_wanted(defaults["jobs"]), jobs_wanted("auto"))
     config.stash[SETTINGS] = Settings(
@@ -128,9 +133,12 @@ def command_line_options(config: pytest.Config) -> dict[str, Any]:
     return options
 
 
-def pyproject_options(config: pytest.Config) -> dict[str, Any]:
+def pyproject_options(config: pytest.Config) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The options of the project, and those of the profile that is asked for."""
+    profile = config.getoption("mazurka_profile")
     try:
-        return project_options(config.rootpath)
+        project = project_options(config.rootpath)
+        return project, profile_options(config.rootpath, profile) if profile else {}
     except ValueError as error:
         raise pytest.UsageError(str(error)) from error
 
@@ -187,8 +195,10 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
 def properties_of(results: "list[Result]") -> list[tuple[str, object]]:
     """What goes into the report of a test, and so to the main process of xdist and to JUnit XML."""
+    from mazurka.report.text import BY_WEIGHT
+
     return [
-        ("mazurka_verdict", max((result.verdict for result in results), key=VERDICTS.index)),
+        ("mazurka_verdict", max((result.verdict for result in results), key=BY_WEIGHT.index)),
         ("mazurka_executions", sum(result.executions for result in results)),
         ("mazurka_seconds", round(sum(result.seconds for result in results), 6)),
     ]
@@ -244,6 +254,8 @@ def failure_repr(item: pytest.Item, error: "CheckFailed", remark: str) -> Except
         if isinstance(shown, ExceptionRepr):
             title = None if in_one_line else "What it raised:"
             return ExceptionChainRepr([(account, None, title), *chain_of(shown)])
+    from mazurka.report.text import message_of
+
     line = (item.location[1] or 0) + 1
     crash = ReprFileLocation(str(item.path), line, message_of(error.result))
     return ExceptionChainRepr([(account, crash, None)])
@@ -253,18 +265,6 @@ def chain_of(shown: ExceptionRepr) -> "Chain":
     if isinstance(shown, ExceptionChainRepr):
         return list(shown.chain)
     return [(shown.reprtraceback, shown.reprcrash, None)]
-
-
-def message_of(result: "Result") -> str:
-    """One line for pytest's own summary."""
-    from mazurka.report.text import headline, summary
-
-    if not result.failures:
-        return summary(result)
-    failure = result.failures[0]
-    told = failure.explanation
-    bug = told.bug if told is not None else ""
-    return f"{bug}: {headline(failure)}" if bug and bug != failure.kind else headline(failure)
 
 
 class Account(ReprTracebackNative):
@@ -389,13 +389,15 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def summary_line(found: list[dict[str, Any]]) -> str:
+    from mazurka.report.text import BY_WEIGHT
+
     verdicts = Counter(check["mazurka_verdict"] for check in found)
     total = {
         name: sum(check[name] for check in found)
         for name in ("mazurka_executions", "mazurka_seconds")
     }
     tests = "1 test" if len(found) == 1 else f"{len(found):,} tests"
-    parts = [f"{verdicts[verdict]:,} {verdict}" for verdict in VERDICTS if verdicts[verdict]]
+    parts = [f"{verdicts[verdict]:,} {verdict}" for verdict in BY_WEIGHT if verdicts[verdict]]
     return f"mazurka: {tests} checked, {counts(total)}: {', '.join(parts)}"
 
 

@@ -453,7 +453,164 @@ def test_tests_that_cannot_be_checked(write: Write, name: str, message: str) -> 
     assert message in refused("check", f"tests.py::{name}")
 
 
+# Files and folders
+
+
+SEVERAL = """
+    import unittest
+    import helper
+    import mazurka
+    import pytest
+    from mazurka import choose
+    from helper import imported
+
+    def plain(): pass
+
+    @mazurka.check
+    def small(): assert choose([1, 2]) <= helper.MOST
+
+    class Group:
+        @mazurka.check(max_executions=1)
+        def method(self): choose([1, 2])
+
+        class Inner:
+            @staticmethod
+            @mazurka.check
+            def static(): choose([1, 2])
+
+    class Derived(Group): pass
+"""
+HELPER = """
+    import mazurka
+
+    MOST = {most}
+
+    @mazurka.check
+    def imported(): pass
+"""
+
+
+def test_a_file_with_several_checks(write: Write) -> None:
+    write("helper.py", HELPER.format(most=2))
+    result = run("check", write("several.py", SEVERAL))
+    names = ["small", "Group::method", "Group::Inner::static", "Derived::method"]
+    names.append("Derived::Inner::static")
+    for name in names:
+        assert f"several.py::{name}: " in result.stdout
+    assert "5 checks, 8 executions in " in result.stdout
+    assert " s: 2 incomplete, 3 verified\n" in result.stdout
+    assert "  incomplete: several.py::Group::method: stopped after max_exec" in result.stdout
+    assert result.exit_code == 3
+
+
+def test_a_file_with_main(write: Write) -> None:
+    """It counts if nothing is marked. With one check, all is as if it were named."""
+    write("program.py", "import mazurka\ndef main(): assert mazurka.choose([1, 2]) == 1")
+    result = run("check", "program.py", "--save", "failure.json")
+    assert result.stdout.startswith("program.py::main: FAILED; 2 executions")
+    assert run("replay", "failure.json").exit_code == 1
+
+
+def test_a_folder(write: Write) -> None:
+    """Neighbours of the same name are not mixed up; code of others is not imported."""
+    for folder, most in (("a", 1), ("b", 2)):
+        write(f"tests/{folder}/helper.py", HELPER.format(most=most))
+        write(f"tests/{folder}/several.py", SEVERAL)
+    write("tests/env/pyvenv.cfg", "")
+    for folder in ("env", ".hidden", "node_modules"):
+        write(f"tests/{folder}/x.py", "import mazurka\n@mazurka.check\ndef f(): pass")
+    write("tests/script.py", "import mazurka\nraise SystemExit(3)")
+    write("tests/other.py", "@print\ndef f(): pass\nraise SystemExit('not mazurka')")
+    result = run("check", "tests")
+    assert result.exit_code == 1
+    assert "12 checks, " in result.stdout
+    assert "failed: tests/a/several.py::small: AssertionError\n" in result.stdout
+    assert "tests/b/several.py::small: verified" in result.stdout
+    assert "not checked" not in result.stdout
+    assert not {"helper", "several"} & sys.modules.keys()
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "why"),
+    [
+        ("def f(tmp_path): pass", 3, "takes tmp_path, which only pytest can give it"),
+        ("def f(): pytest.skip('not here')", 0, "cannot be checked here: Skipped: not here"),
+        ("def f(): yield", 2, "cannot be imported:"),
+        ("def f(): mazurka.check(f)", 2, "a check is under way already"),
+    ],
+)
+def test_what_is_not_checked(write: Write, text: str, code: int, why: str) -> None:
+    write("tests/fine.py", "import mazurka\n@mazurka.check\ndef f(): pass")
+    write("tests/other.py", f"import mazurka, pytest\n@mazurka.check\n{text}")
+    result = run("check", "tests")
+    assert result.exit_code == code, result.stdout
+    assert "\n2 checks, 1 execution in " in result.stdout
+    assert " s: 1 verified, 1 not checked\n" in result.stdout
+    assert "  not checked: tests/other.py" in result.stdout
+    assert why in result.stdout
+
+
+def test_several_checks_as_json(write: Write) -> None:
+    write("helper.py", HELPER.format(most=1))
+    write("several.py", SEVERAL)
+    document = json.loads(run("check", ".", "--json").stdout)
+    assert document["verdict"] == "failed"
+    assert document["not_checked"] == []
+    assert [check["program"] for check in document["checks"]][:2] == [
+        "helper.py::imported",
+        "several.py::small",
+    ]
+
+
+def test_what_several_checks_cannot_have(write: Write) -> None:
+    write("helper.py", HELPER.format(most=1))
+    write("several.py", SEVERAL)
+    for option in ("--save", "--html", "--trace-json", "--checkpoint", "--resume"):
+        message = refused("check", "several.py", option, "file")
+        assert f"{option} is for one check, and several.py has 5: name one, such as sev" in message
+
+
+def test_an_empty_folder(write: Write) -> None:
+    write("tests/plain.py", "import mazurka\ndef main(): pass")
+    assert "nothing in tests is marked with @mazurka.check" in refused("check", "tests")
+
+
 # The file of the project
+
+
+def test_profiles_of_a_project(write: Write) -> None:
+    """They win over the other options of the project, and nothing else."""
+    write(
+        "pyproject.toml",
+        """
+        [tool.mazurka]
+        max_executions = 3
+
+        [tool.mazurka.profiles.ci]
+        max_executions = 4
+
+        [tool.mazurka.profiles.dev]
+        """,
+    )
+    write(
+        "programs.py",
+        """
+        import mazurka
+
+        def plain(): mazurka.choose(range(9))
+
+        @mazurka.check(max_executions=5)
+        def decorated(): mazurka.choose(range(9))
+        """,
+    )
+    for profile, expected in (("ci", 4), ("dev", 3)):
+        result = run("check", "programs.py::plain", "--profile", profile)
+        assert f"max_executions={expected}" in result.stdout
+    assert "max_executions=5" in run("check", "programs.py", "--profile", "ci").stdout
+    assert run("estimate", "programs.py::plain", "--profile", "ci").exit_code == 0
+    message = refused("check", "programs.py::plain", "--profile", "cu")
+    assert "there is no [tool.mazurka.profiles.cu] in the pyproject.toml of" in message
+    assert "there are ci, dev" in message
 
 
 def test_options_of_a_project(write: Write) -> None:

@@ -12,9 +12,10 @@ import click
 
 from mazurka import api
 from mazurka.cli.exits import EXIT_CODES, EXIT_CODES_HELP, INTERRUPTED, WrongUse, clean_exit
-from mazurka.cli.options import search_options, typed
+from mazurka.cli.options import profile_option, search_options, typed
 from mazurka.cli.output import show_result, write, write_trace
-from mazurka.cli.targets import Program, loaded
+from mazurka.cli.several import View, check_each, refuse_for_several, targets_of
+from mazurka.cli.targets import Program, Skipped, loaded
 from mazurka.engine.errors import MazurkaError
 from mazurka.engine.result import Result
 from mazurka.options import OPTIONS
@@ -28,6 +29,7 @@ from mazurka.report.progress import Progress
 @click.argument("target")
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED)
 @search_options
+@profile_option
 @click.option("--args", default="", metavar="TEXT", help="What the main of a C program gets.")
 @click.option("--outcomes", is_flag=True, help="Show what the program returned, and how often.")
 @click.option("--full", is_flag=True, help="Show all steps of a failing execution.")
@@ -56,6 +58,7 @@ from mazurka.report.progress import Progress
 def check(
     target: str,
     flags: tuple[str, ...],
+    profile: str | None,
     args: str,
     outcomes: bool,
     full: bool,
@@ -71,21 +74,35 @@ def check(
     TARGET is path/to/file.py::function, path/to/file.py::Class::method or
     package.module:function; the function takes no arguments. Options of its @mazurka.check count
     unless they are given here, and those of [tool.mazurka] in pyproject.toml unless either says
-    otherwise. Or TARGET is path/to/file.c, a C program; FLAGS, after two dashes, are for its
-    compiler, as in: mazurka check queue.c -- -DN=3
+    otherwise. Or TARGET is a Python file or a folder: all that is marked with @mazurka.check there
+    is checked, or else the function main of the file. Or TARGET is path/to/file.c, a C program;
+    FLAGS, after two dashes, are for its compiler, as in: mazurka check queue.c -- -DN=3
     """
     given = typed(options)
+    # What the program prints must not get into the JSON document.
+    output = contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext()
+
+    def checked(target: str) -> tuple[Result, bool]:
+        with output, loaded(target, flags, shlex.split(args)) as (program, folder):
+            wanted = options_for(program, folder, given, profile)
+            result, interrupted = explored(program, {**wanted, "record": html is not None})
+            refuse_called_off(target, result)
+        name_program(result, target)
+        return result, interrupted
+
     with clean_exit():
         for file in (html, trace_json, save):
             if file is not None:
                 require_writable(file)
-        # What the program prints must not get into the JSON document.
-        output = contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext()
-        with output, loaded(target, flags, shlex.split(args)) as (program, folder):
-            wanted = options_for(program, folder, given)
-            result, interrupted = explored(program, {**wanted, "record": html is not None})
-            refuse_called_off(target, result)
-        name_program(result, target)
+        with output:
+            targets = targets_of(target)
+        if len(targets) != 1:
+            files = {"html": html, "trace_json": trace_json, "save": save, **given}
+            refuse_for_several(target, targets, files)
+            view = View(outcomes, full, explain, as_json)
+            sys.exit(check_each(targets, checked, view))
+        (target,) = targets
+        result, interrupted = checked(target)
         written = []
         if html is not None:
             write(html, page_of(target, result))
@@ -109,11 +126,13 @@ def check(
     sys.exit(INTERRUPTED if interrupted else EXIT_CODES[result.verdict])
 
 
-def options_for(program: Program, folder: Path, given: dict[str, Any]) -> dict[str, Any]:
+def options_for(
+    program: Program, folder: Path, given: dict[str, Any], profile: str | None
+) -> dict[str, Any]:
     """What the command line says wins over the decorator `mazurka.check` of the program, and that
     over the file of the project."""
     try:
-        project = project_options(folder)
+        project = project_options(folder, profile)
     except ValueError as error:
         raise WrongUse(str(error)) from error
     return {**project, **getattr(program, "mazurka_options", {}), **given}
@@ -137,7 +156,7 @@ def explored(program: Program, options: dict[str, Any]) -> tuple[Result, bool]:
 def refuse_called_off(target: str, result: Result) -> None:
     outcome = api.called_off(result)
     if outcome is not None:
-        raise WrongUse(f"{target} cannot be checked here: {result.failures[0].message}")
+        raise Skipped(f"{target} cannot be checked here: {result.failures[0].message}")
 
 
 # Schedules

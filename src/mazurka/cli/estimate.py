@@ -11,7 +11,7 @@ import click
 from mazurka import estimating
 from mazurka.cli.check import options_for
 from mazurka.cli.exits import INTERRUPTED, WrongUse, clean_exit
-from mazurka.cli.options import as_flags, search_options, typed
+from mazurka.cli.options import as_flags, profile_option, search_options, typed
 from mazurka.cli.targets import loaded
 from mazurka.engine.errors import MazurkaError
 from mazurka.engine.status import Estimate
@@ -26,6 +26,7 @@ NO_EFFECT = ("max_executions", "time_limit", "checkpoint", "resume", "memory_lim
 @click.argument("target")
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED)
 @search_options
+@profile_option
 @click.option("--args", default="", metavar="TEXT", help="What the main of a C program gets.")
 @click.option(
     "--seconds",
@@ -36,7 +37,13 @@ NO_EFFECT = ("max_executions", "time_limit", "checkpoint", "resume", "memory_lim
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, and nothing else.")
 def estimate(
-    target: str, flags: tuple[str, ...], args: str, seconds: float, as_json: bool, **options: Any
+    target: str,
+    flags: tuple[str, ...],
+    profile: str | None,
+    args: str,
+    seconds: float,
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Say how many executions a check will have, how long it will take, and what would help.
 
@@ -52,7 +59,7 @@ def estimate(
     with clean_exit():
         output = contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext()
         with output, loaded(target, flags, shlex.split(args)) as (program, folder):
-            known = options_for(program, folder, given)
+            known = options_for(program, folder, given, profile)
             kept = {name: value for name, value in known.items() if name not in NO_EFFECT}
             try:
                 forecast = estimating.estimate(program, seconds=seconds, **kept)

@@ -19,6 +19,13 @@ def search_options(command: Command) -> Command:
     return command
 
 
+profile_option = click.option(
+    "--profile",
+    metavar="NAME",
+    help="Take the options of [tool.mazurka.profiles.NAME] in pyproject.toml, too.",
+)
+
+
 def click_option(option: Option) -> Callable[[Command], Command]:
     kind = option.kind
     if kind is SWITCH:

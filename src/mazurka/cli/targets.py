@@ -20,6 +20,16 @@ Program = Callable[[], object]
 
 TARGET_FORMS = "path/to/file.py::function or package.module:function, path/to/file.c, or "
 TARGET_FORMS += "a program that 'mazurka cc' has built"
+
+
+class NeedsRunner(WrongUse):
+    """Only a test runner can run this."""
+
+
+class Skipped(WrongUse):
+    """The test itself says that it is not to be run here."""
+
+
 # What a test runner calls before and after the methods of a class of tests.
 SETUP_METHODS = ("setUp", "setUpClass", "tearDown", "setup_method", "setup_class")
 
@@ -73,6 +83,22 @@ def module_of_file(file: str) -> ModuleType:
         code = compile(Path(file).read_bytes(), module.__file__, "exec", dont_inherit=True)
         exec(code, module.__dict__)
     return module
+
+
+@contextlib.contextmanager
+def forgetting(folder: str) -> Iterator[None]:
+    """Forgets in the end what was imported from a folder: the next file that is looked at may have
+    neighbours of the same names, and each check is to begin with a program as it is in its file."""
+    path, before = list(sys.path), set(sys.modules)
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        sys.path[:] = path
+        for name in set(sys.modules) - before:
+            file = getattr(sys.modules[name], "__file__", None)
+            if file is not None and Path(file).is_relative_to(folder):
+                del sys.modules[name]
 
 
 def module_called(name: str) -> ModuleType:
@@ -131,7 +157,7 @@ def program_of(module: ModuleType, file: str, name: str) -> Program:
         program = method_of(class_of(module, file, class_name), file, method)
     if api.is_checked(program) and not needs_nothing(program):
         parameters = ", ".join(inspect.signature(program).parameters)
-        raise WrongUse(
+        raise NeedsRunner(
             f"{name} in {file} takes {parameters}, which only pytest can give it: run it with "
             f"'pytest {file}::{name}'"
         )
@@ -142,12 +168,12 @@ def class_of(module: ModuleType, file: str, name: str) -> type:
     """The class of a module, or one in another class of it."""
     found: Any = module
     for part in name.split("::"):
-        found = vars(found).get(part)
+        found = getattr(found, part, None)
         if not inspect.isclass(found):
             raise WrongUse(f"{file} has no class {name}")
     setup = setup_of(found)
     if setup:
-        raise WrongUse(
+        raise NeedsRunner(
             f"{name} in {file} has a {setup} method, which only a test runner calls: run it with "
             f"'pytest {file}::{name}'"
         )

@@ -25,6 +25,8 @@ VERDICTS = {
     "incomplete": "INCOMPLETE: the search was cut short",
 }
 
+BY_WEIGHT = ("verified", "bounded", "incomplete", "failed")  # the worst last
+
 MOST_WAYS = 10
 MOST_WARNINGS = 10
 WORTH_TELLING = 0.5  # seconds of preparation
@@ -107,6 +109,17 @@ def summary(result: Result) -> str:
     if result.opaque:
         how += f"; not looked at: {', '.join(result.opaque)}"
     return f"{headline}; {counts(result)} in {cost} ({how})"
+
+
+def message_of(result: Result) -> str:
+    """One line for a summary of many results."""
+    if not result.failures:
+        return summary(result)
+    failure = result.failures[0]
+    told = failure.explanation
+    bug = told.bug if told is not None else ""
+    first = headline(failure).partition("\n")[0]
+    return f"{bug}: {first}" if bug and bug != failure.kind else first
 
 
 def counts(result: Result) -> str:
