@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import math
 import re
 import shutil
 import subprocess
@@ -14,7 +15,7 @@ import pytest
 import mazurka
 from mazurka.cli.check import check
 from mazurka.engine.search import DEFAULT_DEPTH, DEFAULT_K
-from mazurka.explore.algorithms import ALGORITHMS, SAMPLERS
+from mazurka.explore.algorithms import ALGORITHMS, SAMPLERS, SAMPLES
 from mazurka.options import NAMES, OPTIONS, PYTHON, SAVED, SWITCH, GivenOptions, Option, Options
 from mazurka.pyproject import KNOWN, project_options
 from mazurka.python.program import LEARNT
@@ -79,6 +80,13 @@ def test_reading_a_text(name: str, text: str, value: object) -> None:
 def test_a_text_that_is_refused(name: str, text: str, message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         OPTIONS[name].read(text)
+
+
+def test_a_limit_that_nobody_asked_for_changes_nothing_else() -> None:
+    limited = Options(algorithm="random").limited_to(5.0)
+    assert (limited.time_limit, limited.max_executions) == (5.0, SAMPLES)
+    assert limited.checked() == limited
+    assert Options(time_limit=math.inf).checked() == Options()
 
 
 # Calls

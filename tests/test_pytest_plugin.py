@@ -186,6 +186,45 @@ def test_a_cut_search_is_not_a_pass(pytester: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(["test_bank.py::test_many: INCOMPLETE: the search was cut short*"])
 
 
+TOO_LONG = """
+    @mazurka.check
+    def test_long():
+        for _ in range(9):
+            choose(range(9))
+
+    @mazurka.check(time_limit=None, max_executions=3)
+    def test_without():
+        choose(range(9))
+
+    @mazurka.check(algorithm="random")
+    def test_samples():
+        choose(range(9))
+
+    @mazurka.check
+    def test_fixture(tmp_path):
+        for _ in range(9):
+            choose(range(9))
+"""
+
+
+def test_a_test_has_a_time_limit(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mazurka.pytest_plugin.TEST_TIME_LIMIT", 0.01)
+    result = run(pytester, PROGRAM + dedent(TOO_LONG))
+    text = output(result)
+    assert text.count("(stopped after time_limit=0.01 seconds)") >= 2
+    assert "(stopped after max_executions=3)" in text
+    assert "Tests have 0.01 seconds if nothing else is said. For more: @mazurka.check(" in text
+    assert text.count("what would help: mazurka estimate test_bank.py::test_long") == 1
+    assert "estimate test_bank.py::test_fixture" not in text
+
+
+def test_a_time_limit_that_is_given(pytester: pytest.Pytester) -> None:
+    result = run(pytester, BANK, "-k", "many", "--mazurka-time-limit=inf")
+    result.assert_outcomes(passed=1)
+
+
 def test_misuse_is_shown_without_our_own_frames(pytester: pytest.Pytester) -> None:
     source = """
         @mazurka.check

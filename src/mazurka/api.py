@@ -93,6 +93,7 @@ class Runner:
 
     defaults: dict[str, Any] = field(default_factory=dict)  # of checks that say nothing else
     overrides: dict[str, Any] = field(default_factory=dict)  # whatever the checks say
+    time_limit: float | None = None  # seconds, if nobody says anything of a limit
     finished: Callable[[Result], object] = lambda result: None
 
 
@@ -662,8 +663,12 @@ def undecorated(program: Callable[[], object]) -> Callable[[], object]:
 def run_check(program: Callable[[], object], options: dict[str, Any]) -> Result:
     __tracebackhide__ = True
     runner: Runner = RUNNING.runners[-1] if RUNNING.runners else Runner()
+    given = {**runner.defaults, **options, **runner.overrides}
     try:
-        result = explore(program, **{**runner.defaults, **options, **runner.overrides})
+        wanted = Options(**given)
+        if runner.time_limit is not None and "time_limit" not in given:
+            wanted = wanted.limited_to(runner.time_limit)
+        result = explore_with(program, wanted)
     except MazurkaError as error:
         error.__traceback__ = users_traceback(error)
         raise

@@ -5,6 +5,7 @@ pytest reads this in every run, so nothing here imports the engine before it is 
 """
 
 import dataclasses
+import math
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -25,6 +26,7 @@ ASYNCIO_ORDERS = ("any", "fifo")
 DEFAULT_MAX_EVENTS = 100_000
 DEFAULT_REMEMBER_MB = 200
 DEFAULT_STEP_LIMIT = 30.0
+TEST_TIME_LIMIT = 60.0  # of tests under pytest
 
 
 # Which values there are
@@ -359,6 +361,10 @@ class Options:
         names = [name for name in ASSUMPTIONS if getattr(self, name) != OPTIONS[name].default]
         return [f"{name}={getattr(self, name)!r}" for name in names]
 
+    def limited_to(self, seconds: float) -> "Options":
+        """The same with a limit on its time that nobody has asked for: it changes nothing else."""
+        return replace(self.checked(), time_limit=seconds)
+
     def checked(self) -> "Options":
         """The options with the algorithm and the limit that they ask for. What cannot be done is
         refused, with a message that says what would work."""
@@ -386,9 +392,10 @@ class Options:
             self.check_reads_from()
             algorithm = only_trust(algorithm, "explore up to reads-from equivalence")
         most = self.max_executions
-        if algorithm in SAMPLERS and most is None and self.time_limit is None:
+        time_limit = None if self.time_limit == math.inf else self.time_limit
+        if algorithm in SAMPLERS and most is None and time_limit is None:
             most = SAMPLES
-        return replace(self, algorithm=algorithm, max_executions=most)
+        return replace(self, algorithm=algorithm, max_executions=most, time_limit=time_limit)
 
     def check_unroll(self) -> None:
         if self.unroll is None:

@@ -27,7 +27,7 @@ from _pytest._code.code import (
 )
 from _pytest._io import TerminalWriter
 
-from mazurka.options import OPTIONS, SWITCH, Option, jobs_wanted
+from mazurka.options import OPTIONS, SWITCH, TEST_TIME_LIMIT, Option, jobs_wanted
 from mazurka.pyproject import profile_options, project_options
 
 if TYPE_CHECKING:
@@ -185,8 +185,9 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     from mazurka.api import Runner, checks_run_by
 
     results: list[Result] = []
+    runner = Runner(settings.defaults, settings.overrides, TEST_TIME_LIMIT, results.append)
     try:
-        with checks_run_by(Runner(settings.defaults, settings.overrides, results.append)):
+        with checks_run_by(runner):
             return (yield)
     finally:
         if results:
@@ -219,6 +220,8 @@ def pytest_runtest_makereport(
         settings = item.config.stash[SETTINGS]
         if settings.save is not None and report.failed and error.result.failures:
             remarks.append(save_schedule(item, error.result.failures[0], settings.save))
+        if report.failed and error.result.reason.startswith("stopped after time_limit"):
+            remarks.append(advice_on_time(item))
         if settings.html is not None and report.failed:
             remarks.append(save_page(item, error.result, settings.html))
         report.longrepr = failure_repr(item, error, "\n".join(remarks))
@@ -241,6 +244,19 @@ def check_failed(call: pytest.CallInfo[Any]) -> "CheckFailed | None":
 
     error = call.excinfo.value
     return error if isinstance(error, CheckFailed) else None
+
+
+def advice_on_time(item: pytest.Item) -> str:
+    """What to do about a test that takes too long."""
+    advice = (
+        f"Tests have {TEST_TIME_LIMIT:g} seconds if nothing else is said. For more: "
+        "@mazurka.check(time_limit=600),\n--mazurka-time-limit 600, or time_limit = 600 under "
+        "[tool.mazurka] in pyproject.toml; inf is no limit."
+    )
+    target = target_of(item)
+    if target and is_replayable(item):
+        advice += f"\nHow long it takes, and what would help: mazurka estimate {target}"
+    return advice
 
 
 def failure_repr(item: pytest.Item, error: "CheckFailed", remark: str) -> ExceptionChainRepr:
