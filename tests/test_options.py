@@ -330,7 +330,7 @@ def test_the_page_of_the_command_line() -> None:
         assert not named or named & meanings.keys()
         described |= named & meanings.keys()
     shown = {"--profile NAME", "--args TEXT", "--outcomes", "--full", "--explain", "--json"}
-    shown |= {"--html FILE", "--trace-json FILE", "--save FILE"}
+    shown |= {"--html FILE", "--trace-json FILE", "--sarif FILE", "--save FILE"}
     assert meanings.keys() == described | shown
     assert meanings.keys() >= {f"--algorithm {name}" for name in ALGORITHMS}
     for option in options:
@@ -344,7 +344,7 @@ def test_the_command_has_the_options_of_the_table() -> None:
     given = [parameter.opts[0] for parameter in check.params[2:]]
     options = [written(option).split()[0] for option in KNOWN.values()]
     shown = ["--profile", "--args", "--outcomes", "--full", "--explain", "--json"]
-    assert given == [*options, *shown, "--html", "--trace-json", "--save"]
+    assert given == [*options, *shown, "--html", "--trace-json", "--sarif", "--save"]
 
 
 def test_the_page_of_pytest() -> None:

@@ -20,7 +20,7 @@ from mazurka.engine.memory_use import peak_memory_mb
 from mazurka.engine.program import Program, Request
 from mazurka.engine.recording import Recorder, Samples
 from mazurka.engine.remembered import Mistaken, Remembered
-from mazurka.engine.result import NONDETERMINISM, Failure, Recording, Result
+from mazurka.engine.result import NONDETERMINISM, SHOWN_BY, Failure, Recording, Result
 from mazurka.engine.schedule import Schedule
 from mazurka.engine.search import Explorer, Search, explore_in_parts
 from mazurka.engine.task import CannotSplit, Task
@@ -46,10 +46,13 @@ from mazurka.python.source import COMPILED as COMPILED
 from mazurka.python.source import users_traceback
 from mazurka.report.explain import explained, replayed
 from mazurka.report.page import page_of
+from mazurka.report.shown import shown_as_html, shown_as_text
 from mazurka.report.text import failure_groups, result_text
 from mazurka.scale.programs import named
 
 P = ParamSpec("P")
+
+SHOWN_BY.update(text=shown_as_text, html=shown_as_html)
 
 
 class NoLongerFails(MazurkaError):

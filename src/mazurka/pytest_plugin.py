@@ -198,11 +198,17 @@ def properties_of(results: "list[Result]") -> list[tuple[str, object]]:
     """What goes into the report of a test, and so to the main process of xdist and to JUnit XML."""
     from mazurka.report.text import BY_WEIGHT
 
-    return [
+    properties: list[tuple[str, object]] = [
         ("mazurka_verdict", max((result.verdict for result in results), key=BY_WEIGHT.index)),
         ("mazurka_executions", sum(result.executions for result in results)),
         ("mazurka_seconds", round(sum(result.seconds for result in results), 6)),
     ]
+    failures = [failure for result in results for failure in result.failures]
+    told = failures[0].explanation if failures else None
+    if told is not None and told.sentence:
+        properties += [("mazurka_bug", told.bug), ("mazurka_sentence", told.sentence)]
+    reasons = [result.reason for result in results if result.verdict == "incomplete"]
+    return properties + ([("mazurka_reason", reasons[0])] if reasons else [])
 
 
 # Failures
@@ -225,6 +231,8 @@ def pytest_runtest_makereport(
         if settings.html is not None and report.failed:
             remarks.append(save_page(item, error.result, settings.html))
         report.longrepr = failure_repr(item, error, "\n".join(remarks))
+        if report.failed:
+            vars(report)["mazurka_annotations"] = annotations_of(item, error.result)
     return report
 
 
@@ -244,6 +252,13 @@ def check_failed(call: pytest.CallInfo[Any]) -> "CheckFailed | None":
 
     error = call.excinfo.value
     return error if isinstance(error, CheckFailed) else None
+
+
+def annotations_of(item: pytest.Item, result: "Result") -> list[str]:
+    """What GitHub Actions is told, where it runs this: by the main process, if xdist has others."""
+    from mazurka.report.annotations import annotations, wants_annotations
+
+    return annotations(item.nodeid, result) if wants_annotations() else []
 
 
 def advice_on_time(item: pytest.Item) -> str:
@@ -387,12 +402,17 @@ def file_name(nodeid: str, ending: str = "json") -> str:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    checked = [
-        (report.nodeid, dict(report.user_properties))
+    calls = [
+        report
         for reports in terminalreporter.stats.values()
         for report in reports
         if isinstance(report, pytest.TestReport) and report.when == "call"
     ]
+    for report in calls:
+        for line in getattr(report, "mazurka_annotations", []):
+            terminalreporter.ensure_newline()
+            terminalreporter.write_line(line)
+    checked = [(report.nodeid, dict(report.user_properties)) for report in calls]
     checked = [(test, found) for test, found in checked if "mazurka_verdict" in found]
     if not checked or terminalreporter.config.get_verbosity() < 0:
         return

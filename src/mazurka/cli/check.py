@@ -13,7 +13,7 @@ import click
 from mazurka import api
 from mazurka.cli.exits import EXIT_CODES, EXIT_CODES_HELP, INTERRUPTED, WrongUse, clean_exit
 from mazurka.cli.options import profile_option, search_options, typed
-from mazurka.cli.output import show_result, write, write_trace
+from mazurka.cli.output import annotate, show_result, write, write_sarif, write_trace
 from mazurka.cli.several import View, check_each, refuse_for_several, targets_of
 from mazurka.cli.targets import Program, Skipped, loaded
 from mazurka.engine.errors import MazurkaError
@@ -50,6 +50,12 @@ from mazurka.report.progress import Progress
     help="Write the steps of the first failure to a file, for Perfetto.",
 )
 @click.option(
+    "--sarif",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write what was found to a file, for tools that read SARIF.",
+)
+@click.option(
     "--save",
     type=click.Path(path_type=Path),
     metavar="FILE",
@@ -66,6 +72,7 @@ def check(
     as_json: bool,
     html: Path | None,
     trace_json: Path | None,
+    sarif: Path | None,
     save: Path | None,
     **options: Any,
 ) -> None:
@@ -91,7 +98,7 @@ def check(
         return result, interrupted
 
     with clean_exit():
-        for file in (html, trace_json, save):
+        for file in (html, trace_json, sarif, save):
             if file is not None:
                 require_writable(file)
         with output:
@@ -100,7 +107,7 @@ def check(
             files = {"html": html, "trace_json": trace_json, "save": save, **given}
             refuse_for_several(target, targets, files)
             view = View(outcomes, full, explain, as_json)
-            sys.exit(check_each(targets, checked, view))
+            sys.exit(check_each(targets, checked, view, sarif))
         (target,) = targets
         result, interrupted = checked(target)
         written = []
@@ -113,6 +120,8 @@ def check(
             written.append(write_trace(trace_json, target, result.failures[0]))
         if save is not None:
             written.append(save_failure(save, result))
+        if sarif is not None:
+            written.append(write_sarif(sarif, [(target, result)], []))
         if as_json:
             click.echo(json.dumps(result_document(target, result)))
         else:
@@ -121,6 +130,7 @@ def check(
                 click.echo("\nTo keep this execution for 'mazurka replay', add --save FILE.")
             if result.verdict == "incomplete" and given.get("checkpoint"):
                 click.echo(f"\nTo go on with this search, add --resume {given['checkpoint']}")
+        annotate([(target, result)], as_json)
         if written:
             click.echo("\n" + "\n".join(written), err=as_json)
     sys.exit(INTERRUPTED if interrupted else EXIT_CODES[result.verdict])

@@ -1,6 +1,7 @@
 """What the command prints."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -9,6 +10,8 @@ from rich.console import Console
 from mazurka.cli.exits import WrongUse
 from mazurka.engine.result import Failure, Result
 from mazurka.engine.schedule import Schedule
+from mazurka.report.annotations import annotations, wants_annotations
+from mazurka.report.sarif import sarif_document
 from mazurka.report.terminal import print_failure, print_result
 from mazurka.report.text import failure_text, outcomes_text, result_text
 from mazurka.report.trace_events import trace_document
@@ -38,6 +41,14 @@ def show_replayed(target: str, schedule: Schedule, failure: Failure, full: bool)
         click.echo(failure_text(failure, full=full))
 
 
+def annotate(results: Sequence[tuple[str, Result]], to_stderr: bool) -> None:
+    """Tell GitHub Actions of failures, where it runs this."""
+    if wants_annotations():
+        for target, result in results:
+            for line in annotations(target, result):
+                click.echo(line, err=to_stderr)
+
+
 # Files
 
 
@@ -52,3 +63,11 @@ def write_trace(file: Path, target: str, failure: Failure) -> str:
     """Write an execution as a trace; tells where."""
     write(file, json.dumps(trace_document(target, failure)) + "\n")
     return f"The failing execution is in {file}, for ui.perfetto.dev or chrome://tracing."
+
+
+def write_sarif(
+    file: Path, results: Sequence[tuple[str, Result]], unchecked: Sequence[tuple[str, str]]
+) -> str:
+    """Write what was found for tools that read SARIF; tells where."""
+    write(file, json.dumps(sarif_document(results, unchecked, Path.cwd()), indent=2) + "\n")
+    return f"The findings are in {file}, as SARIF."

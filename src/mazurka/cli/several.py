@@ -22,7 +22,7 @@ from mazurka.cli.exits import (
     WRONG_USE,
     WrongUse,
 )
-from mazurka.cli.output import show_result
+from mazurka.cli.output import annotate, show_result, write_sarif
 from mazurka.cli.targets import (
     TARGET_FORMS,
     NeedsRunner,
@@ -174,7 +174,10 @@ class Unchecked(NamedTuple):
 
 
 def check_each(
-    targets: list[str], checked: Callable[[str], tuple[Result, bool]], view: View
+    targets: list[str],
+    checked: Callable[[str], tuple[Result, bool]],
+    view: View,
+    sarif: Path | None,
 ) -> int:
     """Make one check after the other, and show each; gives the exit code for all of them."""
     results: list[tuple[str, Result]] = []
@@ -197,6 +200,10 @@ def check_each(
         click.echo(json.dumps(document_of(results, unchecked)))
     else:
         click.echo(summary_of(results, unchecked))
+    annotate(results, view.as_json)
+    if sarif is not None:
+        reasons = [(each.target, each.why) for each in unchecked if each.code != VERIFIED]
+        click.echo(f"\n{write_sarif(sarif, results, reasons)}", err=view.as_json)
     return INTERRUPTED if interrupted else exit_code_of(results, unchecked)
 
 

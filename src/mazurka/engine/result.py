@@ -1,8 +1,10 @@
 """What a search found: results and failures."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from html import escape
+from typing import Any, Final, Literal
 
 from mazurka.engine.schedule import Schedule, field_values
 
@@ -133,6 +135,14 @@ class Recording:
     outcomes: dict[str, list[Step]] = field(default_factory=dict)  # an execution for each
 
 
+def escaped_repr(result: "Result") -> str:
+    return escape(repr(result))
+
+
+# How a result shows itself. The engine has few words: whoever has better ones puts them here.
+SHOWN_BY: Final[dict[str, Callable[["Result"], str]]] = {"text": repr, "html": escaped_repr}
+
+
 @dataclass
 class Result:
     """What a search found, and how much it looked at."""
@@ -164,6 +174,13 @@ class Result:
     opaque: list[str] = field(default_factory=list)  # what the user has said to be harmless
     assuming: list[str] = field(default_factory=list)  # options that leave executions out
     recording: Recording | None = None  # if it was asked for
+
+    def __str__(self) -> str:
+        return SHOWN_BY["text"](self)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return SHOWN_BY["html"](self)
 
     @property
     def executions(self) -> int:

@@ -31,7 +31,7 @@ def print_result(
     console: Console, title: str, result: Result, full: bool = False, explain: bool = False
 ) -> None:
     """Everything there is to say about a search."""
-    line = Text(f"{title}: ", style="bold")
+    line = Text(f"{title}: " if title else "", style="bold")
     line.append(summary(result), style=VERDICT_STYLES[result.verdict])
     console.print(line, soft_wrap=True)
     for part in result_parts(result):

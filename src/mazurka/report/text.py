@@ -41,7 +41,7 @@ def result_text(
     explain: bool = False,
 ) -> str:
     """Everything there is to say about a search."""
-    parts = [f"{title}: {summary(result)}"]
+    parts = [f"{title}: {summary(result)}" if title else summary(result)]
     for part in result_parts(result):
         if isinstance(part, str):
             parts.append(part)
