@@ -1,5 +1,5 @@
 """The command line: ``python -m benchmarks list | run | table | qpor | bounds | gap | halves |
-jobs | kills | estimates | executors``."""
+jobs | kills | estimates | executors | lengths``."""
 
 import sys
 from collections import Counter
@@ -23,6 +23,8 @@ from benchmarks.halves import explore_in_halves
 from benchmarks.jobs import killed, pair
 from benchmarks.jobs import render as render_pairs
 from benchmarks.jobs import run as run_once
+from benchmarks.lengths import LENGTHS, OPERATIONS, SEARCHES, THREADS, cost_of, written
+from benchmarks.lengths import render as render_costs
 from benchmarks.measure import ALGORITHMS, PATIENCE, Measurement, measure, measure_in_c
 from benchmarks.paper import TABLES, measured_parameters, paper_executions, rows
 from benchmarks.registry import BENCHMARKS, Instance, parse
@@ -229,6 +231,43 @@ def executors(words: tuple[str, ...], max_executions: int, time_limit: float) ->
             with console.status(f"running {name}"):
                 rows.append(measured(name, max_executions, time_limit))
     console.print(render_executors(rows))
+
+
+@main.command()
+@click.argument("words", nargs=-1)
+@click.option("--search", "searches", type=click.Choice(list(SEARCHES)), multiple=True)
+@click.option("--threads", type=click.IntRange(min=1), multiple=True, default=THREADS)
+@click.option("--length", "lengths", type=click.IntRange(min=1), multiple=True, default=LENGTHS)
+@click.option(
+    "--patience",
+    type=click.FloatRange(min=0, min_open=True),
+    default=60.0,
+    show_default=True,
+    help="Leave out longer executions that would take longer than so many seconds.",
+)
+@click.option("--data", type=click.Path(dir_okay=False, writable=True), help="A CSV file to plot.")
+def lengths(
+    words: tuple[str, ...],
+    searches: tuple[str, ...],
+    threads: tuple[int, ...],
+    lengths: tuple[int, ...],
+    patience: float,
+    data: str | None,
+) -> None:
+    """What an event costs, by the length of the execution: for all operations, or those whose names
+    have one of these words in them; with all searches, unless some are named."""
+    console = open_console()
+    found = []
+    for operation in OPERATIONS:
+        if words and not any(word in operation.name for word in words):
+            continue
+        for search in searches or SEARCHES:
+            for count in threads:
+                with console.status(f"{operation.name}, {search}, {count} threads"):
+                    found.append(cost_of(operation, search, count, lengths, patience))
+                if data is not None:
+                    written(found, lengths, data)
+    console.print(render_costs(found, lengths))
 
 
 @main.command()
