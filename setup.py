@@ -14,8 +14,8 @@ from setuptools.errors import CCompilerError, ExecError, PlatformError
 # The hot parts, by name. Everything else is read by people or touched once in a check.
 COMPILED = {
     "engine": (
-        "clock errors event histories operation order program races remembered result schedule "
-        "search turns values walk"
+        "clock errors event histories lanes operation order program races remembered result "
+        "schedule search turns values walk"
     ),
     "explore": "naive optimal pop sampling source",
     "explore/qpor": "exploration unfolding",

@@ -3,11 +3,13 @@
 from typing import Final
 
 from mazurka.engine.clock import NO_CLOCK, join, joined
-from mazurka.engine.event import NO_EVENTS, Event, conflicts
-from mazurka.engine.operation import ALL, JOIN, READ, SPAWN, WRITE
+from mazurka.engine.event import NO_EVENTS, Event
+from mazurka.engine.lanes import Lanes, are_needed_for
+from mazurka.engine.operation import JOIN, READ, SPAWN, WRITE
 from mazurka.engine.values import Values
 
 MISSING: Final = None
+NO_LANES: Final = None
 
 
 class HappensBefore:
@@ -24,6 +26,7 @@ class HappensBefore:
         self.spawn_of_thread: list[Event | None] = []
         self.last_access: list[Event | None] = []
         self.last_change: list[Event | None] = []
+        self.lanes: list[Lanes | None] = []  # by location, where they are needed
 
     def cut(self, length: int) -> None:
         """Forget the events from position `length` on."""
@@ -36,13 +39,20 @@ class HappensBefore:
             elif event.location >= 0:
                 self.last_access[event.location] = event.previous_access
                 self.last_change[event.location] = event.previous_change
+                lanes = self.lanes[event.location]
+                if lanes is not None:
+                    lanes.pop(event)
 
     def extend(self, event: Event) -> None:
         """Add the next event: its clock, and the earlier events that it is in a race with."""
         self.put_back(event)
         self.follow_thread(event)
         if event.location >= 0:
-            find_order(event)
+            lanes = self.lanes[event.location]
+            if lanes is None:
+                find_order(event)
+            else:
+                find_order_among(event, lanes.latest_before(event))
         elif event.kind == JOIN:
             event.clock = after(event.clock, self.latest_of(event.choice))
 
@@ -69,11 +79,18 @@ class HappensBefore:
         if location >= 0:
             grow(self.last_access, location)
             grow(self.last_change, location)
+            while len(self.lanes) <= location:
+                self.lanes.append(NO_LANES)
             event.previous_access = self.last_access[location]
             event.previous_change = self.last_change[location]
             self.last_access[location] = event
             if event.mode != READ:
                 self.last_change[location] = event
+            lanes = self.lanes[location]
+            if lanes is not None:
+                lanes.append(event)
+            elif are_needed_for(event):
+                self.lanes[location] = Lanes(event)
         elif event.kind == SPAWN:
             self.know_thread(event.choice)
             self.spawn_of_thread[event.choice] = event
@@ -111,20 +128,19 @@ def after(clock: list[int], event: Event) -> list[int]:
 
 
 def find_order(event: Event) -> None:
-    """Order an access after the earlier ones that it depends on.
+    """Order an access after the earlier ones that it depends on, where all are reads and writes of
+    all of their location.
 
     Those are met from the latest to the earliest; one that is not yet in the clock is adjacent to
-    the event, hence in a race with it. A write to all of a location happens after all before it.
+    the event, hence in a race with it. A write happens after all before it.
     """
     mode = event.mode
-    structure = event.structure
-    part = event.part
     thread = event.thread
     races = NO_EVENTS
     clock = event.clock
     other = event.previous_change if mode == READ else event.previous_access
     while other is not None:
-        if other.thread != thread and conflicts(mode, structure, part, other):
+        if other.thread != thread:
             known = clock[other.thread] if other.thread < len(clock) else 0
             if other.index > known:
                 clock = joined(clock, other.clock, other.thread, other.index)
@@ -132,11 +148,25 @@ def find_order(event: Event) -> None:
                     races = [other]
                 else:
                     races.append(other)
-        if other.mode == WRITE and other.part == ALL:
+        if other.mode == WRITE:
             break
-        other = other.previous_change if mode == READ else other.previous_access
+        other = other.previous_access
     event.clock = clock
     event.races = races
+
+
+def find_order_among(event: Event, latest: list[Event]) -> None:
+    """The same for an access among others that it need not depend on, after the latest of those
+    that it does depend on."""
+    clock = event.clock
+    races: list[Event] = []
+    for other in latest:
+        known = clock[other.thread] if other.thread < len(clock) else 0
+        if other.index > known:
+            clock = joined(clock, other.clock, other.thread, other.index)
+            races.append(other)
+    event.clock = clock
+    event.races = races if races else NO_EVENTS
 
 
 def happens_before(event: Event, later: Event) -> bool:

@@ -6,9 +6,11 @@ Algorithm 1, lines 3-22). Most reversals turn out to be redundant, and few steps
 sequence is only written down when it is wanted.
 """
 
+from bisect import bisect_right
 from typing import Final
 
 from mazurka.engine.event import Event, conflicts, copy_of, dependent
+from mazurka.engine.lanes import position_of
 from mazurka.engine.operation import (
     ADD,
     AWAIT_PART,
@@ -180,18 +182,23 @@ def chosen_otherwise(event: Event, choice: int) -> Event:
 
 
 def adds_beside(order: HappensBefore, earlier: Event, end: int) -> list[Event]:
-    """The later changes of a location that do not happen after an access to it.
+    """The later changes of a location that do not happen after an access to it, the latest first.
 
-    They do not depend on it, so there are none unless it is an add, and then they are adds.
+    They do not depend on it, so there are none unless it is an add, and then they are adds. Once a
+    thread knows of it, all that the thread does happens after it.
     """
-    if earlier.mode != ADD:
+    lanes = order.lanes[earlier.location]
+    if earlier.mode != ADD or lanes is None:
         return NO_ADDS
-    found = []
-    other = order.last_change[earlier.location]
-    while other is not None and other.position > earlier.position:
-        if other.position < end and not happens_before(earlier, other):
-            found.append(other)
-        other = other.previous_change
+    found: list[Event] = []
+    for adds in lanes.adds():
+        place = bisect_right(adds, earlier.position, key=position_of)
+        while place < len(adds) and adds[place].position < end:
+            if happens_before(earlier, adds[place]):
+                break
+            found.append(adds[place])
+            place += 1
+    found.sort(key=position_of, reverse=True)
     return found
 
 

@@ -474,6 +474,8 @@ class Pop(Explorer):
             self.note_waiting(waiting)
         for sleeping in answer.sleeping:
             self.note_waiting(sleeping)
+        if len(self.races) > 1:
+            self.races.sort(key=position_of_race)
 
     def is_free(self, event: Event) -> bool:
         """Whether an event of the latest run is in no schedule."""
@@ -497,7 +499,7 @@ class Pop(Explorer):
         race = Race(earlier, head, event.previous, event.clock, event.position)
         race.latest = event.previous_access
         if is_fresh(race, self.head):
-            self.note(race)
+            self.races.append(race)
 
     def note_alternatives(self, event: Event) -> None:
         """A data choice is in a race with the same step that takes another value."""
@@ -505,15 +507,9 @@ class Pop(Explorer):
             for choice in range(event.alternatives - 1, -1, -1):  # the last one goes first
                 if choice != event.choice:
                     other = chosen_otherwise(event, choice)
-                    self.note(Race(event, other, event.previous, event.clock, event.position + 1))
-
-    def note(self, race: Race) -> None:
-        """Keep the races sorted by where they branch off."""
-        races = self.races
-        place = len(races)
-        while place > 0 and races[place - 1].position > race.position:
-            place -= 1
-        races.insert(place, race)
+                    self.races.append(
+                        Race(event, other, event.previous, event.clock, event.position + 1)
+                    )
 
     # Races of operations that may block
 
@@ -554,7 +550,12 @@ class Pop(Explorer):
             race = Selections(earlier, event, previous, latest, adds, self.nodes).next_race()
         if race is not None:
             race.latest = latest
-            self.note(race)
+            self.races.append(race)
+
+
+def position_of_race(race: Race) -> int:
+    """Where it branches off."""
+    return race.position
 
 
 def head_before(race: Race, explored: Explored) -> Head | None:
