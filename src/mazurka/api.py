@@ -59,7 +59,7 @@ class NoLongerFails(MazurkaError):
     """A schedule fits its program, but does not lead to the failure any more."""
 
 
-NOT_IN_JOBS = "searches by workers keep no tree: leave out jobs, checkpoint and resume"
+NOT_IN_JOBS = "searches by workers keep no tree: leave out jobs, cluster, checkpoint and resume"
 UNSEEN = "not everything was seen"
 MOST_EXPLAINED = 3  # ways to fail
 
@@ -118,6 +118,7 @@ def explore(program: Callable[[], object], **options: Unpack[GivenOptions]) -> R
     on and collects every failing execution. `independent_adds=False` explores the orders of
     `Atomic.add`s too.
     `jobs=4` searches in four processes, `jobs="auto"` in as many as there are cores.
+    `cluster="ray"`, or the address of a cluster of Ray, searches there.
     `checkpoint="file"` writes what was found and what is left to a file, every minute and at the
     end; `resume="file"` goes on from there.
     `max_events` is the number of steps after which an execution counts as endless, `step_limit` the
@@ -219,7 +220,9 @@ def explore_all(
     else:
         refuse_for_python(options)
     if tasks is not None and options.needs_workers:
-        raise MazurkaError("jobs, checkpoint and resume are for whole searches, not for tasks")
+        raise MazurkaError(
+            "jobs, cluster, checkpoint and resume are for whole searches, not for tasks"
+        )
     if options.needs_workers:
         return explored_in_jobs(function, program, options, begun), []
     return explore_here(program, tasks, options, begun)

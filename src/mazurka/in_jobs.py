@@ -12,6 +12,8 @@ from mazurka.engine.result import Result
 from mazurka.engine.task import Task
 from mazurka.explore.trust.bounds import Found, bounds_of, note_bound, search_with_bounds
 from mazurka.options import Options, jobs_wanted
+from mazurka.scale.cluster import Cluster, connected
+from mazurka.scale.driver import Crew
 from mazurka.scale.processes import Processes
 from mazurka.scale.programs import NamedProgram
 from mazurka.scale.whole import Files, WholeSearch
@@ -36,6 +38,9 @@ def explored_by_workers(
     if the options say so."""
     files = files_of(name, options, kept)
     bounds = bounds_of(options.preemptions)
+    jobs = jobs_wanted(options.jobs)
+    if options.cluster is not None:
+        jobs = connected(options.cluster, options.jobs, jobs_wanted("auto"))
 
     def search_by(algorithm: str, bound: int, time_limit: float | None) -> Found:
         within = replace(options, time_limit=time_limit, algorithm=algorithm)
@@ -47,14 +52,15 @@ def explored_by_workers(
         def begin_here(task: Task, seconds: float) -> tuple[Result, list[Task]]:
             return begin(replace(within, algorithm=task.algorithm), task, since, seconds)
 
-        def crew_of(learnt: dict[str, list[str]], imports: list[str]) -> Processes:
-            return Processes([name, Setup(sent, learnt, imports)])
+        def crew_of(learnt: dict[str, list[str]], imports: list[str]) -> Crew:
+            setup = Setup(sent, learnt, imports)
+            return Processes([name, setup]) if options.cluster is None else Cluster(name, setup)
 
         result, everything = WholeSearch(
             algorithm,
             begin_here,
             crew_of,
-            jobs_wanted(options.jobs),
+            jobs,
             options.stop_on_failure,
             options.max_executions,
             time_limit,
@@ -90,7 +96,7 @@ def files_of(name: NamedProgram, options: Options, kept: dict[str, Any]) -> File
 def sendable(options: Options) -> Options:
     """Options for workers: limits and progress are not their business."""
     options = replace(options, progress=None, time_limit=None, max_executions=None, jobs=1)
-    options = replace(options, checkpoint=None, resume=None)
+    options = replace(options, checkpoint=None, resume=None, cluster=None)
     try:
         pickle.dumps(options)
     except Exception as error:

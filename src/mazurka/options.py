@@ -79,6 +79,9 @@ CONFLICTS = Kind(
 )
 FILE = Kind("the path of a file", lambda value: isinstance(value, str | os.PathLike), "FILE")
 JOBS = Kind("a whole number, at least 1, or 'auto'", counts_jobs, "N", number_or_word)
+ADDRESS = Kind(
+    "'ray' or an address", lambda value: isinstance(value, str) and value != "", "ADDRESS"
+)
 BOUND = Kind("a whole number, or one with two dots like '0..'", bounds_preemptions, "K")
 NAMES = Kind("a list of names", are_names, "PACKAGE")
 
@@ -216,6 +219,13 @@ class Options:
         of=("pop", "trust", "naive"),
         in_pytest=True,
     )
+    cluster: str | None = row(
+        None,
+        "Search on a cluster, by Ray: its address, or 'ray' for one of this machine alone. It has "
+        "as many workers as CPUs, or as --jobs says.",
+        kind=ADDRESS,
+        of=("pop", "trust", "naive"),
+    )
     checkpoint: "str | os.PathLike[str] | None" = row(
         None, "Write what was found and what is left to a file, every minute.", kind=FILE
     )
@@ -344,7 +354,8 @@ class Options:
     @property
     def needs_workers(self) -> bool:
         """Whether workers search, and not this process."""
-        return jobs_wanted(self.jobs) > 1 or self.checkpoint is not None or self.resume is not None
+        kept = (self.cluster, self.checkpoint, self.resume)
+        return jobs_wanted(self.jobs) > 1 or any(given is not None for given in kept)
 
     @property
     def reads_from(self) -> bool:
@@ -383,6 +394,8 @@ class Options:
         conflicts_wanted(self.k)
         if not counts_jobs(self.jobs):
             raise wrong_use(f"jobs must be {JOBS.what}, not {self.jobs!r}")
+        if self.cluster is not None and not ADDRESS.fits(self.cluster):
+            raise wrong_use(f"cluster must be {ADDRESS.what}, not {self.cluster!r}")
         self.check_unroll()
         self.check_timeouts()
         algorithm = self.algorithm
@@ -455,6 +468,7 @@ class GivenOptions(TypedDict, total=False):
     max_executions: int | None
     time_limit: float | None
     jobs: int | str
+    cluster: str | None
     checkpoint: "str | os.PathLike[str] | None"
     resume: "str | os.PathLike[str] | None"
     max_events: int

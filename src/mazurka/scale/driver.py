@@ -51,7 +51,7 @@ class Crew(Protocol):
 class Hand:
     """What is known of a worker."""
 
-    has_spoken: bool = False
+    is_here: bool = False  # until then it may take long to come, and gets no tasks
     has_reported: bool = False
     lent: float = 0.0  # when it got its tasks
     next_ask: float = 0.0  # when it may be asked to hand some over
@@ -101,23 +101,21 @@ class Driver:
     # Giving out
 
     def lend(self) -> None:
-        """Give tasks to all that have none."""
+        """Give tasks to all that have none, and hire workers for what is left."""
         ledger = self.ledger
-        while ledger.waiting and ledger.most != 0:
-            idle = [worker for worker in self.hands if worker not in ledger.leases]
-            if not idle and len(self.hands) >= self.jobs:
+        for worker, hand in self.hands.items():
+            if not ledger.waiting or ledger.most == 0:
                 return
-            worker = idle[0] if idle else self.hire()
-            hand = self.hands[worker]
+            if not hand.is_here or worker in ledger.leases:
+                continue
             count = max(1, min(self.batch, len(ledger.waiting) // (2 * self.jobs)))
             self.crew.send(worker, ledger.lend(worker, count, ledger.most // (2 * self.jobs)))
             hand.lent = self.clock()
             hand.is_asked = False
-
-    def hire(self) -> int:
-        worker = self.crew.hire()
-        self.hands[worker] = Hand()
-        return worker
+        coming = sum([not hand.is_here for hand in self.hands.values()])
+        wanted = min(self.jobs - len(self.hands), len(ledger.waiting) - coming)
+        for _ in range(wanted if ledger.most != 0 else 0):
+            self.hands[self.crew.hire()] = Hand()
 
     def ask(self) -> None:
         """Have some handed over, before nobody has anything to do."""
@@ -126,7 +124,7 @@ class Driver:
         now = self.clock()
         for worker in self.ledger.leases:
             hand = self.hands[worker]
-            if not hand.is_asked and now >= hand.next_ask and hand.has_spoken:
+            if not hand.is_asked and now >= hand.next_ask:
                 hand.is_asked = True
                 self.crew.send(worker, Give(self.jobs))
 
@@ -139,7 +137,7 @@ class Driver:
         if message is None:
             self.bury(worker)
             return
-        hand.has_spoken = self.has_begun = True
+        hand.is_here = self.has_begun = True
         if isinstance(message, Report):
             self.record(worker, hand, message)
         elif isinstance(message, Told):
@@ -193,11 +191,8 @@ class Driver:
 
     def stop(self) -> None:
         """Have all workers hand over what they have."""
-        for worker in list(self.ledger.leases):
-            if self.hands[worker].has_spoken:
-                self.crew.send(worker, Stop())
-            else:  # it has not even begun
-                self.let_go(worker)
+        for worker in self.ledger.leases:
+            self.crew.send(worker, Stop())
         until = self.clock() + PATIENCE
         while self.ledger.leases and self.clock() < until:
             for worker, message in self.crew.receive(TURN):

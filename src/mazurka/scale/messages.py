@@ -66,6 +66,11 @@ class Finish:
 # From a worker
 
 
+@dataclass(frozen=True)
+class Here:
+    """A worker is ready for its first tasks."""
+
+
 @dataclass
 class Report:
     """What was found since the last report, and what is left: both count, or neither does."""

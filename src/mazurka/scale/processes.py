@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from multiprocessing.connection import Connection, Pipe, wait
 from typing import Any
 
@@ -33,23 +34,39 @@ class PipeChannel:
         return self.connection.poll()
 
 
+@dataclass(frozen=True)
+class Home:
+    """What Python is started with."""
+
+    folder: str | None  # None: where this process is
+    path: list[str]
+    flags: list[str]
+
+    @classmethod
+    def here(cls) -> "Home":
+        flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
+        return cls(None, list(sys.path), flags)
+
+
 class Processes:
     """A crew of processes. Each is new, not a copy of this one: so it is the same everywhere."""
 
-    def __init__(self, setup: Sequence[object]) -> None:
+    def __init__(self, setup: Sequence[object], home: Home | None = None) -> None:
         self.setup = setup  # the messages that a worker gets first
+        self.home = Home.here() if home is None else home
         self.next = 0
         self.processes: dict[int, subprocess.Popen[bytes]] = {}
         self.channels: dict[int, Connection[Any, Any]] = {}
 
     def hire(self) -> int:
         ours, theirs = Pipe()
-        flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
         handle = theirs.fileno()
-        command = [sys.executable, *flags, "-c", ENTRY, str(handle), json.dumps(sys.path)]
+        arguments = ["-c", ENTRY, str(handle), json.dumps(self.home.path)]
+        command = [sys.executable, *self.home.flags, *arguments]
         process = subprocess.Popen(
             command,
             pass_fds=[handle],
+            cwd=self.home.folder,
             stdin=subprocess.DEVNULL,
             stdout=STDERR,
             start_new_session=True,  # Ctrl-C is for us alone; and all its children end with it

@@ -29,16 +29,21 @@ class NamedProgram:
 
     def document(self) -> dict[str, Any]:
         """What tells it from other programs, and from other versions of it."""
-        try:
-            text = Path(self.file).read_bytes() if self.file else b""
-        except OSError as error:
-            raise MazurkaError(f"cannot read {self.file}: {error.strerror}") from error
         shown = {**asdict(self), "flags": list(self.flags), "args": list(self.args)}
         return {
             **shown,
             "file": os.path.basename(self.file),
-            "sha256": hashlib.sha256(text).hexdigest(),
+            "sha256": digest_of(self.file),
         }
+
+
+def digest_of(file: str) -> str:
+    """What tells a version of a file from all others."""
+    try:
+        text = Path(file).read_bytes() if file else b""
+    except OSError as error:
+        raise MazurkaError(f"cannot read {file}: {error.strerror}") from error
+    return hashlib.sha256(text).hexdigest()
 
 
 def named(program: Any) -> NamedProgram:

@@ -18,6 +18,7 @@ from mazurka.scale.messages import (
     Entry,
     Finish,
     Give,
+    Here,
     Key,
     Report,
     Stop,
@@ -55,6 +56,7 @@ class Worker:
         self.warned = warned
         self.check_known = check_known  # raises an error if the search must begin anew
         self.clock = clock
+        self.is_here = False
         self.is_finished = False
         self.has_reported = False
         self.taken: Take | None = None  # what it works on
@@ -71,6 +73,9 @@ class Worker:
     def serve(self) -> None:
         """Work until there is nothing left to explore; when this is called again, as the search of
         the program has begun anew here, from what was taken last."""
+        if not self.is_here:
+            self.is_here = True
+            self.channel.send(Here())
         if self.taken is not None:
             self.results = []
             self.obey(self.taken)
