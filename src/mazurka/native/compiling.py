@@ -25,7 +25,7 @@ from mazurka.native.debug_information import DebugInformation, elf_file, symbols
 
 RUNTIME = Path(__file__).parent / "runtime"
 SEARCHED = ["run", "tell", "fibers", "memory", "heap", "hooks", "crashes"]
-SEARCHED += ["threads", "spins", "races"]
+SEARCHED += ["threads", "spins", "races", "sections"]
 LIBRARY = ["startup", "kernel", "files", "streams", "clocks", "signals", "choices", "refusals"]
 PLAIN_PARTS = [*SEARCHED, *LIBRARY]
 SEEN_PARTS = ("libc", "texts")  # compiled as programs are
@@ -46,6 +46,8 @@ LINKED += [f"-Wl,--version-script={RUNTIME / 'exports.map'}"]
 # What the headers of C++ have is compiled with the program, so that it is seen.
 HOOKED_CPP = ["-include", str(RUNTIME / "before_cpp.h")]
 LINKED_CPP = ["-static-libstdc++", "-static-libgcc"]
+# Functions that begin and end something, by their names, must be called: runtime/sections.c.
+KEPT_APART = ["-fno-inline", "-fno-ipa-icf", "-fno-optimize-sibling-calls"]
 HIDES_ACCESSES = re.compile(r"\b(__asm__|__asm|asm)\b\s*(volatile|__volatile__)?\s*\(|no_sanitize")
 
 
@@ -106,16 +108,18 @@ def parts_of_sources(program: CProgram, folder: Path) -> Parts:
     objects = [folder / f"{place}.o" for place in range(len(sources))]
     for source, made in zip(sources, objects, strict=True):
         is_cpp = is_cpp_file(str(source))
-        own = [*compiler_here(is_cpp), "-O0", *flags, *hooked(is_cpp)]
+        own = [*compiler_here(is_cpp), "-O0", *flags, *hooked(is_cpp, source)]
         call([*own, "-c", str(source), "-o", str(made)], f"{source} does not compile")
     linked = [flag for flag in flags if flag.startswith(("-l", "-L", "-Wl,"))]
     is_cpp = any(is_cpp_file(str(source)) for source in sources)
     return Parts(objects, linked, is_cpp, unseen_parts(sources))
 
 
-def hooked(is_cpp: bool) -> list[str]:
+def hooked(is_cpp: bool, source: Path) -> list[str]:
     """The flags for code of a program, by which its accesses are seen."""
-    return [*HOOKED, *ALWAYS, *(HOOKED_CPP if is_cpp else [])]
+    has_atomic_functions = "__VERIFIER_atomic_" in source.read_text(errors="replace")
+    apart = KEPT_APART if has_atomic_functions else []
+    return [*HOOKED, *ALWAYS, *apart, *(HOOKED_CPP if is_cpp else [])]
 
 
 def unseen_parts(sources: list[Path]) -> list[str]:

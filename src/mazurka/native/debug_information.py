@@ -2,6 +2,7 @@
 
 import bisect
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -62,6 +63,7 @@ class DebugInformation:
     def __init__(self, library: Path) -> None:
         self.library = library
         self.functions: dict[int, str] = {}
+        self.function_sizes: dict[int, int] = {}
         self.variables = sorted(self.read_symbols())
         self.addresses = [variable.address for variable in self.variables]
         self.by_name: dict[str, Variable] = {}
@@ -80,10 +82,19 @@ class DebugInformation:
                 kind, address = symbol["st_info"]["type"], symbol["st_value"]
                 if kind == "STT_FUNC":
                     self.functions[address] = symbol.name
+                    self.function_sizes[address] = symbol["st_size"]
                 elif kind == "STT_OBJECT" and symbol["st_size"]:
                     name = f"{symbol.name}@{address}" if symbol.name in names else symbol.name
                     names.add(name)
                     yield Variable(address, symbol["st_size"], name)
+
+    def code_of(self, names: re.Pattern[str]) -> list[tuple[int, int]]:
+        """Where the code of some functions begins and ends."""
+        return [
+            (address, address + self.function_sizes[address])
+            for address, name in self.functions.items()
+            if names.match(name)
+        ]
 
     def variable_at(self, offset: int) -> Variable | None:
         """The global or static variable at an offset in the object."""

@@ -60,6 +60,11 @@ CPP = re.compile(
     r"|_ZNSt(18condition_variable|22condition_variable_any)|_ZSt16__convert_to_v|_ZSt\d+__once"
 )
 
+# Functions of the program that are what SV-COMP says they are: what the former do happens at once,
+# and the latter call abort where an execution is to be left out.
+ATOMIC_FUNCTIONS = re.compile(r"__VERIFIER_atomic_(?!(begin|end)$)")
+ASSUMING_FUNCTIONS = re.compile(r"assume_abort_if_not\b")
+
 HARMLESS = frozenset(
     " ".join([MATHEMATICS, NUMBERS, CHARACTERS, ATTRIBUTES, OTHERS, LINKER]).split()
 )

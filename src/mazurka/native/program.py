@@ -43,6 +43,7 @@ from mazurka.native.runtime_library import (
     ANSWER,
     EXIT_CODE,
     EXITED,
+    FEW_VALUES,
     FILLED,
     FILLING,
     FIRST,
@@ -384,6 +385,8 @@ class NativeProgram(Program):
         answer.sleeping = sleeping
         if self.state[OUT_OF_ROUNDS]:
             answer.bound = f"unroll={self.settings.unroll}"
+        elif self.state[FEW_VALUES]:
+            answer.bound = "a few values of __VERIFIER_nondet"
         if sleeping:
             answer.status = REDUNDANT
             answer.race = None  # another execution has it, too

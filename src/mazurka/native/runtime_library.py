@@ -37,7 +37,8 @@ FILLED: Final = 27
 UNROLL: Final = 28
 KEEPS_ROUNDS: Final = 29
 OUT_OF_ROUNDS: Final = 30
-STATE_SIZE: Final = 31
+FEW_VALUES: Final = 31
+STATE_SIZE: Final = 32
 RACE_SIZE: Final = 8  # of `struct race`
 STEP_SIZE: Final = 15  # of `struct step`, in numbers
 SLEEPER_SIZE: Final = 5
@@ -62,6 +63,7 @@ class Library:
         refusal = functions.mz_open(len(texts), self.arguments)
         if refusal:
             raise MazurkaError(refusal.decode())
+        self.known_functions: dict[int, ctypes.Array[ctypes.c_int64]] = {}
         self.state = self.table("mz_runtime", STATE_SIZE)
         self.steps = self.table("mz_steps", MOST_STEPS * STEP_SIZE)
         self.asked = self.table("mz_asked", MOST_STEPS)
@@ -153,6 +155,14 @@ class Library:
         function = self.functions.mz_know
         function.argtypes = [ctypes.c_void_p, ctypes.c_int64]
         function(address, size)
+
+    def know_functions(self, kind: int, code: list[tuple[int, int]]) -> None:
+        """Where the code of functions of a kind is: runtime/sections.c."""
+        places = [place for pair in code for place in pair]
+        table = self.known_functions[kind] = (ctypes.c_int64 * len(places))(*places)
+        function = self.functions.mz_know_functions
+        function.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_int64]
+        function(kind, table, len(code))
 
     def set_limit(self, seconds: float) -> None:
         function = self.functions.mz_set_limit

@@ -21,7 +21,7 @@ from mazurka.engine.task import Outdated
 from mazurka.native.c_program import CProgram
 from mazurka.native.compiling import RUNTIME, Compiled, compiled
 from mazurka.native.debug_information import bit_fields, fixed_thread_locals, symbols_of
-from mazurka.native.known_functions import CPP, HARMLESS
+from mazurka.native.known_functions import ASSUMING_FUNCTIONS, ATOMIC_FUNCTIONS, CPP, HARMLESS
 from mazurka.native.naming import Names
 from mazurka.native.program import Anew, Manner, NativeProgram
 from mazurka.native.runtime_library import THREADS_KNOWN, Library
@@ -34,6 +34,8 @@ MOST_SEARCHES = 1000
 @contextmanager
 def loaded(made: Compiled, program: CProgram) -> Iterator[tuple[Library, Names]]:
     library = Library(made.library, program.args)
+    for kind, names in enumerate((ATOMIC_FUNCTIONS, ASSUMING_FUNCTIONS)):
+        library.know_functions(kind, made.debug.code_of(names))
     try:
         yield library, Names(library, made.debug)
     finally:

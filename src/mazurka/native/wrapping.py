@@ -155,7 +155,8 @@ def add_hooked_object(compiler: list[str], asked: Arguments, source: str, made: 
     with tempfile.TemporaryDirectory(prefix="mazurka-cc-") as folder:
         code_file, record = Path(folder) / "hooked.o", Path(folder) / "record"
         is_cpp = is_cpp_file(source) or os.path.basename(compiler[0]).endswith("++")
-        command = [*compiler, *flags, *hooked(is_cpp), "-w", "-c", source, "-o", str(code_file)]
+        flags += [*hooked(is_cpp, Path(source)), "-w"]
+        command = [*compiler, *flags, "-c", source, "-o", str(code_file)]
         done = subprocess.run(command, capture_output=True, text=True, errors="replace")
         path = os.path.abspath(source)
         trouble = done.stderr.strip() if done.returncode else ""

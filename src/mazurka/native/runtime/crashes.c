@@ -20,17 +20,31 @@ static struct {
     void *stack;
 } handlers STATE = {0};
 
+/* The first failure of an execution is told. */
+static void tell_failure(const struct thread *thread) {
+    if (mz.first_failed != NOBODY) return;
+    mz.first_failed = thread->number;
+    size_t length = 0;
+    while (thread->message[length] && length + 1 < sizeof mz.message) length++;
+    mz_copy(mz.message, thread->message, length);
+    mz.message[length] = 0;
+}
+
 static void note_failure(struct thread *thread, int failure, uintptr_t place, const char *message) {
     thread->failure = failure;
     if (thread->caller) place = thread->caller;
     thread->failed_at = place ? (int64_t)(place - mz_base()) : -1;
-    if (mz.first_failed == NOBODY) {
-        mz.first_failed = thread->number;
-        size_t length = 0;
-        while (message[length] && length + 1 < sizeof mz.message) length++;
-        mz_copy(mz.message, message, length);
-        mz.message[length] = 0;
+    thread->message = message;
+    if (!mz_is_void(thread)) tell_failure(thread);
+}
+
+/* An atomic section has ended: failures of those that come after some of it count. */
+void mz_settle_failures(void) {
+    for (int64_t place = 0; place < mz.live_known; place++) {
+        const struct thread *thread = mz.live[place];
+        if (thread->failure && mz_is_void(thread)) tell_failure(thread);
     }
+    mz_settle_race();
 }
 
 void mz_fail(int failure, uintptr_t place, const char *message) {
@@ -104,6 +118,7 @@ void __assert(const char *text, const char *file, int line) {
 
 void abort(void) {
     if (!mz.current) _Exit(70);
+    if (mz_is_assumption(PLACE)) mz_give_up();
     mz_fail(ABORTED, PLACE, "");
 }
 

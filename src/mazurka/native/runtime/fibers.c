@@ -97,6 +97,7 @@ void mz_reset_thread(struct thread *thread) {
     thread->is_lookup = false;
     thread->ordering = thread->failing_ordering = 0;
     thread->cleanups = NULL;
+    thread->sections = 0;
     thread->is_detached = thread->is_joined = thread->is_freeing = false;
     thread->error_number = 0;
     thread->random = (uint64_t)thread->number + 1;

@@ -36,8 +36,6 @@ void __tsan_vptr_update(void **at, void *value) {
 }
 
 void __tsan_init(void) {}
-void __tsan_func_entry(void *caller) { (void)caller; }
-void __tsan_func_exit(void) {}
 
 /* C11's memory orders, as the compiler numbers them. All is sequentially consistent here, but which
    accesses are data races goes by them. */

@@ -36,6 +36,8 @@ static struct {
     struct part (*free_parts)[MOST_THREADS];
     int64_t pages_known, splits_known, reads_known, parts_known;
     uint64_t now, begin;  /* begin: of this execution */
+    struct race void_race;  /* which counts if an atomic section comes to its end: see sections.c */
+    int64_t has_void;
 } races STATE = {0};
 
 struct race mz_race STATE = {0};
@@ -119,9 +121,11 @@ static uint32_t short_place(const struct thread *thread, uintptr_t place) {
 
 static void note_race(struct thread *thread, uintptr_t address, uint64_t stamp, uint32_t place,
                       int first_kind, int second_kind, uintptr_t second_place) {
-    if (mz.has_race) return;
-    mz.has_race = 1;
-    mz_race = (struct race){
+    bool is_void = mz_is_void(thread) || mz_is_void(&mz.threads[stamp & 0xff]);
+    if (mz.has_race || (is_void && races.has_void)) return;
+    struct race *race = is_void ? &races.void_race : &mz_race;
+    *(is_void ? &races.has_void : &mz.has_race) = 1;
+    *race = (struct race){
         .address = (int64_t)address,
         .first = (int64_t)(stamp & 0xff),
         .first_kind = first_kind,
@@ -131,6 +135,15 @@ static void note_race(struct thread *thread, uintptr_t address, uint64_t stamp, 
         .second_place = short_place(thread, second_place),
         .position = mz.position,
     };
+}
+
+/* A race that was void counts. */
+void mz_settle_race(void) {
+    if (races.has_void && !mz.has_race) {
+        mz_race = races.void_race;
+        mz.has_race = 1;
+    }
+    races.has_void = 0;
 }
 
 /* Whether the reads of a cell are all of earlier executions, or known. */
@@ -297,7 +310,7 @@ static void learn_all(uint64_t *known, const uint64_t *more) {
 }
 
 void mz_begin_races(struct thread *first) {
-    mz.has_race = 0;
+    mz.has_race = races.has_void = 0;
     races.reads_known = 0;
     races.begin = ++races.now;
     for (int64_t other = 0; other < MOST_THREADS; other++) first->known[other] = races.begin;

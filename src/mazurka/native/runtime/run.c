@@ -338,7 +338,9 @@ uint64_t mz_make_step(struct thread *thread) {
     }
     if (thread->standing.location >= 0) mz_note_read(thread);
     stand(thread);
-    return perform(thread);
+    uint64_t found = perform(thread);
+    if (mz.in_section && mz_breaks_section(&thread->standing)) mz_give_up();
+    return found;
 }
 
 uint64_t mz_step_at(int kind, int64_t location, uintptr_t address, int width, uint64_t first,
@@ -508,6 +510,7 @@ EXPORTED const char *mz_open(int count, char **arguments) {
     if (!mz.is_refused) mz_map_heap();
     if (!mz.is_refused) mz_map_visits();
     if (!mz.is_refused) mz_map_races();
+    if (!mz.is_refused) mz_map_sections();
     if (!mz.is_refused) mz_find_globals();
     if (mz.is_refused) return mz.refusal;
     mz_install_handlers();
@@ -527,10 +530,11 @@ static void begin(void) {
     mz_begin_files();
     mz_begin_streams();
     mz_begin_clocks();
+    mz_begin_sections();
     mz_copy(mz.arguments, mz.arguments_copy, mz.arguments_size);
     mz.position = mz.enabled_known = mz.output_size = mz.keys_known = 0;
     mz.stopped = NOT_STOPPED;
-    mz.out_of_rounds = 0;
+    mz.out_of_rounds = mz.few_values = 0;
     mz.first_failed = NOBODY;
     mz.exited = mz.exit_code = 0;
     mz.recent = 0;

@@ -82,6 +82,8 @@ struct thread {
     int ordering, failing_ordering;  /* of the operation that it stands before */
     bool is_lookup;  /* the location of its operation is still to be found */
     bool is_polling, writes_range;
+    int sections;  /* how deep it is in atomic sections */
+    const char *message;  /* of its failure */
 };
 
 /* What an operation orders: C11's memory orders; and of fences, what there was. */
@@ -129,6 +131,7 @@ struct runtime {
     /* Of the request: how many rounds loops may have, or 0; whether only loops that poll are cut. */
     int64_t unroll, keeps_rounds;
     int64_t out_of_rounds;  /* of the run */
+    int64_t few_values;  /* of the run: not all values of a choice are tried */
     /* Not for Python. */
     int64_t learnt_known, enabled_known, ticks;
     struct thread *current;
@@ -160,6 +163,8 @@ struct runtime {
     int64_t ticks_seen;
     struct { void *address; size_t size; } maps[MOST_MAPS];
     int maps_known;
+    bool in_section;  /* see sections.c */
+    struct functions { const int64_t *places; int64_t known; } functions[2];
 };
 
 extern struct runtime mz __attribute__((visibility("hidden")));
@@ -223,6 +228,7 @@ int64_t mz_location_at(uintptr_t address);
 /* races.c */
 void mz_map_races(void);
 void mz_begin_races(struct thread *first);
+void mz_settle_race(void);
 bool mz_watch(struct thread *thread, uintptr_t address, size_t size, int kind, uintptr_t place);
 bool mz_was_watched(const struct thread *thread, uintptr_t address, size_t size, bool is_write);
 bool mz_watch_location(uintptr_t address, size_t size);
@@ -249,6 +255,13 @@ void mz_note_poll(struct thread *thread);
 bool mz_spins_for_ever(struct thread *thread);
 void mz_map_visits(void);
 
+/* sections.c */
+void mz_map_sections(void);
+void mz_begin_sections(void);
+bool mz_is_void(const struct thread *thread);
+bool mz_breaks_section(const struct step *step);
+bool mz_is_assumption(uintptr_t place);
+
 /* tell.c */
 void mz_read_request(void);
 int64_t mz_tell(int question);
@@ -257,6 +270,7 @@ void mz_map_records(void);
 
 /* crashes.c */
 void mz_fail(int failure, uintptr_t place, const char *message) __attribute__((noreturn));
+void mz_settle_failures(void);
 void mz_install_handlers(void);
 void mz_remove_handlers(void);
 void mz_set_limit(double seconds);

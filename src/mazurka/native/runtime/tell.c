@@ -61,7 +61,7 @@ int64_t mz_tell(int question) {
     for (; mz.told_known < mz.position; mz.told_known++)
         mz.told[mz.told_known] = record_of(&mz.steps[mz.told_known]);
     int64_t told = question | (mz.has_news || mz.is_refused) << 3 | (mz.stopped != NOT_STOPPED) << 4
-                   | (mz.first_failed >= 0) << 5 | (mz.unfinished != 0) << 6
+                   | (mz.first_failed >= 0) << 5 | (mz.unfinished || mz.few_values) << 6
                    | (mz.has_race != 0) << 7 | mz.position << 8;
     if (question == ASKS_ASLEEP)
         told |= mz.asked_thread << 31 | mz.threads[mz.asked_thread].standing.location << 39;
