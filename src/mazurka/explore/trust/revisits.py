@@ -4,8 +4,10 @@ What was added after the revisited event is deleted, but for the causal prefix o
 (`kept_part`); that event may do something else after what is kept (`moved_to`).
 """
 
+from typing import Final
+
 from mazurka.engine.clock import join
-from mazurka.engine.event import Event, copy_of
+from mazurka.engine.event import Event, changes_all, copy_of
 from mazurka.engine.operation import ADD, AWAIT_PART, DISABLED, READ, has_parts, is_steady
 from mazurka.engine.order import include, knows
 from mazurka.engine.races import changes_for, is_enabled, without_change
@@ -17,6 +19,49 @@ from mazurka.explore.trust.graph import (
     depends,
     in_canonical_order,
 )
+
+
+class Accesses:
+    """The accesses to the location of an event that come before it, in the order of the graph.
+
+    To look at those that are beside a certain one does not mean to look at all: of those after it,
+    all happen after it from the next write to the whole location on; those before it were mostly
+    added before it, too.
+    """
+
+    def __init__(self, accesses: list[Event], added: list[int]) -> None:
+        self.events = accesses
+        self.latest: list[int] = []  # for each: when the last one up to there was added,
+        self.earliest: list[int] = []  # and when the first one from there on was
+        most = -1
+        for place in range(len(accesses)):
+            most = max(most, added[accesses[place].position])
+            self.latest.append(most)
+        least = most
+        for place in range(len(accesses) - 1, -1, -1):
+            least = min(least, added[accesses[place].position])
+            self.earliest.append(least)
+        self.earliest.reverse()
+
+    def first_beside(self, place: int, added: int) -> int:
+        """Where those begin that may have been added later than the one at a place, which was added
+        then: it, or one before it."""
+        while place > 0 and self.latest[place - 1] > added:
+            place -= 1
+        return place
+
+    def end_beside(self, place: int, added: int) -> int:
+        """Where those end that need not happen after the one at a place: all that come then were
+        added after it, and do."""
+        later = place + 1
+        while later < len(self.events):
+            if changes_all(self.events[later]) and self.earliest[later] > added:
+                return later + 1
+            later += 1
+        return later
+
+
+NO_ACCESSES: Final = Accesses([], [])
 
 
 class Revisit:
@@ -33,7 +78,8 @@ class Revisit:
         self.event = event
         self.revisited = revisited
         self.past: list[int] = []  # a clock: what happens before the event in any case
-        self.accesses: list[Event] = []  # of their location, before the event
+        self.accesses = NO_ACCESSES  # of their location, before the event,
+        self.place = 0  # and which of them is the revisited one
         self.candidates: list[Event] = []
         self.selected: list[bool] = []
         self.moved: Event | None = None  # the event as it then is, if that is always the same
@@ -71,7 +117,7 @@ def is_last(revisit: Revisit, revisited: Event, moved: Event, kept: list[int]) -
     moved.position = revisit.end
     moved.clock = revisit.past.copy()
     awaited: list[Event] = []
-    for access in revisit.accesses:
+    for access in revisit.accesses.events:
         if graph.added[access.position] < added or knows(kept, access):
             if depends(moved, access):
                 include(moved.clock, access)
@@ -113,7 +159,13 @@ def moved_to(values: Values, revisit: Revisit, revisited: Event, kept: list[int]
     moved = copy_of(event)
     deleted: list[Event] = []
     adds: list[Event] = []
-    for access in revisit.accesses:
+    accesses = revisit.accesses
+    begin = accesses.first_beside(revisit.place, added[revisited.position])
+    end = len(accesses.events)
+    if not has_parts(event.kind):  # the first of the deleted is all that counts
+        end = accesses.end_beside(revisit.place, added[revisited.position])
+    for place in range(begin, end):
+        access = accesses.events[place]
         is_kept = knows(kept, access) or added[access.position] < added[revisited.position]
         if access.mode != READ and not is_kept:
             deleted.append(access)

@@ -13,7 +13,7 @@ running the program along that sequence; what the run then goes on with is added
 """
 
 from mazurka.engine.errors import MazurkaError
-from mazurka.engine.event import NO_EVENTS, Event, copy_of
+from mazurka.engine.event import NO_EVENTS, Event, changes_all, copy_of
 from mazurka.engine.operation import ADD, ALL, CHOOSE, DISABLED, READ, UNKNOWN, WRITE, is_steady
 from mazurka.engine.order import HappensBefore, include, knows
 from mazurka.engine.program import COMPLETE, CUT, LEFTMOST, NOBODY, REDUNDANT, Answer
@@ -33,6 +33,7 @@ from mazurka.explore.trust.graph import (
 )
 from mazurka.explore.trust.preemptions import Bound
 from mazurka.explore.trust.revisits import (
+    Accesses,
     Revisit,
     inner_claims_hold,
     is_last,
@@ -240,28 +241,36 @@ class Trust(Explorer):
     ) -> None:
         """Find the accesses to its location that an event may revisit, of which `latest` is the
         last one; the thread of the event came from `previous`."""
+        lanes = self.order.lanes[event.location]
+        if lanes is not None and is_steady(event.kind) and not lanes.latest_before(event):
+            return  # no other thread does anything, early or late, that it depends on
         past: list[int] = []
         if previous is not None:
             include(past, previous)
+        if event.mode == READ and is_steady(event.kind) and not depends_on_any(event, latest, past):
+            return  # as most reads
         accesses: list[Event] = []
-        found: list[Event] = []
+        found: list[tuple[int, Event]] = []
         while latest is not None:
-            accesses.append(latest)
             if knows(past, latest):
                 if latest.mode == WRITE and latest.part == ALL:
+                    accesses.append(latest)
                     break  # all that is earlier happens before it
             elif not graph.settled[latest.position] and (
                 depends(event, latest) or not is_steady(event.kind)
             ):
-                found.append(latest)
+                found.append((len(accesses), latest))
+            accesses.append(latest)
             latest = latest.previous_access
         if found:
             accesses.reverse()
             found.reverse()
-            for revisited in found:
+            shared = Accesses(accesses, graph.added)
+            for place, revisited in found:
                 revisit = Revisit(graph, end, event, revisited)
                 revisit.past = past
-                revisit.accesses = accesses
+                revisit.accesses = shared
+                revisit.place = len(accesses) - 1 - place
                 if self.is_possible(revisit, revisited):
                     self.revisits.append(revisit)
 
@@ -336,9 +345,12 @@ class Trust(Explorer):
         event = revisit.event
         added = graph.added[revisited.position]
         kept = kept_by(revisit, revisited)
+        accesses = revisit.accesses
+        begin = accesses.first_beside(revisit.place, added)
+        end = accesses.end_beside(revisit.place, added)
         revisit.candidates = [
             access
-            for access in revisit.accesses
+            for access in accesses.events[begin:end]
             if graph.added[access.position] > added
             and not knows(kept, access)
             and access is not revisited
@@ -417,6 +429,19 @@ class Trust(Explorer):
             and (graph.added[other.position] < graph.added[position] or knows(kept, other))
         ]
         return self.program.excludes(others, choice)
+
+
+def depends_on_any(event: Event, latest: Event | None, past: list[int]) -> bool:
+    """Whether a read depends on a change, up to the access `latest`, that its thread does not know
+    of."""
+    change = latest if latest is None or latest.mode != READ else latest.previous_change
+    while change is not None:
+        if not knows(past, change) and depends(event, change):
+            return True
+        if changes_all(change):
+            return False
+        change = change.previous_change
+    return False
 
 
 def check_notes(task: Task) -> None:
