@@ -84,7 +84,6 @@ HOMES = {
     "engine.result": "Failure Result Step",
     "engine.schedule": "Schedule",
     "engine.status": "Estimate",
-    "estimating": "Forecast estimate",
     "native.c_program": "c_program",
     "python.primitives.atomic": "Atomic",
     "python.primitives.atomic_blocks": "atomic",
@@ -97,6 +96,7 @@ HOMES = {
     "python.primitives.threads": "Handle assume choose spawn",
     "python.symbolic": "symbolic_bits symbolic_bool symbolic_int",
 }
+LATE = {"estimating": "Forecast estimate"}  # most checks do without
 
 if not TYPE_CHECKING:  # type checkers would take it that there is any name
 
@@ -104,6 +104,8 @@ if not TYPE_CHECKING:  # type checkers would take it that there is any name
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         importlib.import_module("mazurka.api")
+        if name not in globals():
+            find_names(LATE)
         return globals()[name]
 
 
@@ -119,11 +121,11 @@ class Package(ModuleType):
             return  # that is the name of a function, too, which users want
         super().__setattr__(name, value)
         if name == "api":
-            find_names()  # now, for nothing must be imported while a program is explored
+            find_names(HOMES)  # now, for nothing must be imported while a program is explored
 
 
-def find_names() -> None:
-    for module, names in HOMES.items():
+def find_names(homes: dict[str, str]) -> None:
+    for module, names in homes.items():
         home = importlib.import_module(f"mazurka.{module}")
         globals().update({name: getattr(home, name) for name in names.split()})
 

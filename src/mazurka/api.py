@@ -26,7 +26,6 @@ from mazurka.engine.search import Explorer, Search, explore_in_parts
 from mazurka.engine.task import CannotSplit, Task
 from mazurka.explore.algorithms import ALGORITHMS
 from mazurka.explore.trust.bounds import Found, bounds_of, search_with_bounds
-from mazurka.in_jobs import explored_by_workers
 from mazurka.native.c_program import CProgram
 from mazurka.options import (
     DEFAULT_STEP_LIMIT,
@@ -45,10 +44,8 @@ from mazurka.python.session import Session
 from mazurka.python.source import COMPILED as COMPILED
 from mazurka.python.source import users_traceback
 from mazurka.report.explain import explained, replayed
-from mazurka.report.page import page_of
 from mazurka.report.shown import shown_as_html, shown_as_text
 from mazurka.report.text import failure_groups, result_text
-from mazurka.scale.programs import named
 
 P = ParamSpec("P")
 
@@ -269,6 +266,8 @@ def explored_in_jobs(
     function: Callable[[], object], program: Callable[[], object], options: Options, begun: float
 ) -> Result:
     """Explore a whole program in several processes."""
+    from mazurka.in_jobs import explored_by_workers  # these take long to import
+    from mazurka.scale.programs import named
 
     def begin(
         options: Options, task: Task, begun: float, seconds: float
@@ -758,6 +757,8 @@ def followed(program: "PythonProgram | NativeProgram", schedule: Schedule) -> Fa
 def write_html(result: Result, file: "str | os.PathLike[str]", title: str = "Mazurka") -> None:
     """Write a page on a result, to look at in a browser: executions step by step, and, if the
     result is that of a search with `record=True`, the search itself."""
+    from mazurka.report.page import page_of  # few need it
+
     Path(file).write_text(page_of(title, result), encoding="utf-8")
 
 

@@ -21,7 +21,6 @@ from mazurka.engine.result import Result
 from mazurka.options import OPTIONS
 from mazurka.pyproject import project_options
 from mazurka.report.document import result_document
-from mazurka.report.page import page_of
 from mazurka.report.progress import Progress
 
 
@@ -112,6 +111,8 @@ def check(
         result, interrupted = checked(target)
         written = []
         if html is not None:
+            from mazurka.report.page import page_of
+
             write(html, page_of(target, result))
             written.append(f"The report is in {html}: open it in a browser.")
         if trace_json is not None and not result.failures:

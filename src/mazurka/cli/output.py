@@ -1,27 +1,44 @@
 """What the command prints."""
 
 import json
+import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 
 from mazurka.cli.exits import WrongUse
 from mazurka.engine.result import Failure, Result
 from mazurka.engine.schedule import Schedule
 from mazurka.report.annotations import annotations, wants_annotations
-from mazurka.report.sarif import sarif_document
-from mazurka.report.terminal import print_failure, print_result
 from mazurka.report.text import failure_text, outcomes_text, result_text
-from mazurka.report.trace_events import trace_document
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+ASK_FOR_COLOUR = ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")  # where there is no terminal
+
+
+def terminal() -> "Console | None":
+    """What to print to in colour, if that is to be. To import it takes a third as long as to check
+    a small program."""
+    if not sys.stdout.isatty() and not any(name in os.environ for name in ASK_FOR_COLOUR):
+        return None
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    return console if console.is_terminal else None
 
 
 def show_result(
     target: str, result: Result, outcomes: bool, full: bool = False, explain: bool = False
 ) -> None:
-    console = Console(highlight=False)
-    if console.is_terminal:
+    console = terminal()
+    if console is not None:
+        from mazurka.report.terminal import print_result
+
         print_result(console, target, result, full, explain)
     else:
         click.echo(result_text(target, result, full=full, explain=explain))
@@ -34,8 +51,10 @@ def show_replayed(target: str, schedule: Schedule, failure: Failure, full: bool)
     if (failure.kind, failure.message) != (schedule.failure, schedule.message):
         click.echo(f"It fails in another way than recorded, which was: {schedule.message}")
     click.echo()
-    console = Console(highlight=False)
-    if console.is_terminal:
+    console = terminal()
+    if console is not None:
+        from mazurka.report.terminal import print_failure
+
         print_failure(console, failure, full)
     else:
         click.echo(failure_text(failure, full=full))
@@ -61,6 +80,8 @@ def write(file: Path, text: str) -> None:
 
 def write_trace(file: Path, target: str, failure: Failure) -> str:
     """Write an execution as a trace; tells where."""
+    from mazurka.report.trace_events import trace_document
+
     write(file, json.dumps(trace_document(target, failure)) + "\n")
     return f"The failing execution is in {file}, for ui.perfetto.dev or chrome://tracing."
 
@@ -69,5 +90,7 @@ def write_sarif(
     file: Path, results: Sequence[tuple[str, Result]], unchecked: Sequence[tuple[str, str]]
 ) -> str:
     """Write what was found for tools that read SARIF; tells where."""
+    from mazurka.report.sarif import sarif_document
+
     write(file, json.dumps(sarif_document(results, unchecked, Path.cwd()), indent=2) + "\n")
     return f"The findings are in {file}, as SARIF."

@@ -6,7 +6,6 @@ import inspect
 import os
 import sys
 import traceback
-import unittest
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType, TracebackType
@@ -185,6 +184,8 @@ def method_of(tests: type, file: str, name: str) -> Program:
     """The method of a new instance, made as pytest makes it: once for all executions."""
     if not callable(getattr(tests, name, None)):
         raise WrongUse(f"{tests.__qualname__} in {file} has no method {name}")
+    import unittest
+
     try:
         instance = tests(name) if issubclass(tests, unittest.TestCase) else tests()
     except Exception as error:
@@ -195,6 +196,8 @@ def method_of(tests: type, file: str, name: str) -> Program:
 
 def setup_of(tests: type) -> str:
     """The method of a class of tests that must be called before or after each, if it has one."""
+    import unittest
+
     own = [parent for parent in tests.__mro__ if parent.__module__ != unittest.TestCase.__module__]
     found = [name for name in SETUP_METHODS for parent in own if name in vars(parent)]
     return found[0] if found else ""

@@ -3,13 +3,13 @@
 import signal
 import sys
 from types import FrameType, TracebackType
-
-from rich.console import Console
-from rich.live import Live
-from rich.text import Text
+from typing import TYPE_CHECKING
 
 from mazurka.engine.result import Result
 from mazurka.report.text import plural
+
+if TYPE_CHECKING:
+    from rich.live import Live
 
 QUICK = 0.3  # seconds that a search may take without being worth a line
 
@@ -24,15 +24,7 @@ class Progress:
     def __init__(self) -> None:
         self.result = Result()
         self.interrupted = False
-        self.live: Live | None = None
-        if sys.stderr.isatty():
-            self.live = Live(
-                console=Console(stderr=True),
-                auto_refresh=False,  # no thread of its own: the search says when
-                transient=True,
-                # What the program prints goes above the line, if it goes to the same terminal.
-                redirect_stdout=sys.stdout.isatty(),
-            )
+        self.live = live_line() if sys.stderr.isatty() else None
 
     def __enter__(self) -> "Progress":
         self.handler = signal.signal(signal.SIGINT, self.interrupt)
@@ -58,8 +50,24 @@ class Progress:
         if self.interrupted:
             raise KeyboardInterrupt
         if self.live is not None and result.seconds > QUICK:
+            from rich.text import Text
+
             self.live.start()  # does nothing from the second time on
             self.live.update(Text(progress_text(result), overflow="ellipsis"), refresh=True)
+
+
+def live_line() -> "Live":
+    """A line of a terminal that changes. To import it takes long."""
+    from rich.console import Console
+    from rich.live import Live
+
+    return Live(
+        console=Console(stderr=True),
+        auto_refresh=False,  # no thread of its own: the search says when
+        transient=True,
+        # What the program prints goes above the line, if it goes to the same terminal.
+        redirect_stdout=sys.stdout.isatty(),
+    )
 
 
 def progress_text(result: Result) -> str:
