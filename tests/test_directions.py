@@ -24,6 +24,7 @@ MAY_IMPORT = {
     "api": ENGINE
     | {"in_jobs"}
     | {"explore", "python", "native", "report", "scale", "options", "api"},
+    "linearizability": ENGINE | {"api", "native", "options", "python", "linearizability"},
     "estimating": ENGINE | {"api", "explore", "native", "options", "scale", "estimating"},
 }
 DOORS = {"cli", "pytest_plugin", "worker", "__main__", "__init__"}

@@ -20,11 +20,13 @@ if TYPE_CHECKING:
         replay,
         write_html,
     )
+    from mazurka.engine.calls import MustWait
     from mazurka.engine.errors import MazurkaError
     from mazurka.engine.result import Failure, Result, Step
     from mazurka.engine.schedule import Schedule
     from mazurka.engine.status import Estimate
     from mazurka.estimating import Forecast, estimate
+    from mazurka.linearizability import linearizable, scenario
     from mazurka.native.c_program import c_program
     from mazurka.python.primitives.atomic import Atomic
     from mazurka.python.primitives.atomic_blocks import atomic
@@ -52,6 +54,7 @@ __all__ = [
     "Handle",
     "Lock",
     "MazurkaError",
+    "MustWait",
     "NoLongerFails",
     "Queue",
     "RLock",
@@ -68,7 +71,9 @@ __all__ = [
     "choose",
     "estimate",
     "explore",
+    "linearizable",
     "replay",
+    "scenario",
     "spawn",
     "symbolic_bits",
     "symbolic_bool",
@@ -80,6 +85,7 @@ __all__ = [
 # when one of the names is asked for: pytest imports this package into every run, for its plugin.
 HOMES = {
     "api": "COMPILED CheckFailed NoLongerFails check explore replay write_html",
+    "engine.calls": "MustWait",
     "engine.errors": "MazurkaError",
     "engine.result": "Failure Result Step",
     "engine.schedule": "Schedule",
@@ -96,7 +102,10 @@ HOMES = {
     "python.primitives.threads": "Handle assume choose spawn",
     "python.symbolic": "symbolic_bits symbolic_bool symbolic_int",
 }
-LATE = {"estimating": "Forecast estimate"}  # most checks do without
+LATE = {  # most checks do without
+    "estimating": "Forecast estimate",
+    "linearizability": "linearizable scenario",
+}
 
 if not TYPE_CHECKING:  # type checkers would take it that there is any name
 

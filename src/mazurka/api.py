@@ -40,6 +40,7 @@ from mazurka.options import (
 )
 from mazurka.python.check import RUNNING
 from mazurka.python.program import LEARNT, PythonProgram
+from mazurka.python.scenario import Scenario
 from mazurka.python.session import Session
 from mazurka.python.source import COMPILED as COMPILED
 from mazurka.python.source import users_traceback
@@ -256,6 +257,8 @@ def conclude(result: Result, options: Options, program: object, everything: bool
     """Say what the verdict rests on, and give it."""
     result.opaque = list(options.opaque)
     result.assuming = options.assumptions()
+    if isinstance(program, Scenario):
+        result.assuming += program.assuming
     if result.warnings and not result.doubt:
         result.doubt = UNSEEN
     note_options(result, options, program)

@@ -18,6 +18,7 @@ NONDETERMINISM = "nondeterminism"
 TOO_LONG = "too long"
 STUCK = "stuck"
 DATA_RACE = "data race"
+NOT_LINEARIZABLE = "not linearizable"
 
 
 @dataclass(frozen=True)

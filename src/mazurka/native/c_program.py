@@ -4,13 +4,21 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from mazurka.engine.calls import Specification
 from mazurka.engine.errors import MazurkaError
 
 
 class CProgram:
     """A C program, for `explore`, `check` and `replay`."""
 
-    def __init__(self, file: Path, flags: list[str], args: list[str]) -> None:
+    def __init__(
+        self,
+        file: Path,
+        flags: list[str],
+        args: list[str],
+        specification: Specification | None = None,
+    ) -> None:
+        self.specification = specification  # of the calls that it tells of
         self.file = file
         self.flags = flags
         self.args = args

@@ -7,6 +7,7 @@ they find what they need in `RUNNING.check`. Everything else is given what it ne
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:  # the parts import this module: here their types are only named
+    from mazurka.engine.calls import Call
     from mazurka.python.library.running_loops import EventLoops
     from mazurka.python.library.steering import Models
     from mazurka.python.library.whole_process import WholeProcess
@@ -50,6 +51,7 @@ class Check:
     heap: "Heap"
     blocks_lock: "RLock"  # gives atomic blocks an order, where accesses are no steps
     path: "PathCondition | None"  # if there are symbolic values
+    history: "list[Call]"  # of a scenario, in the running execution
 
 
 class Running:

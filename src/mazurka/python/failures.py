@@ -4,6 +4,8 @@ from collections import Counter
 from typing import cast
 
 from mazurka.engine.event import Event
+from mazurka.engine.history_table import complaint, history_lines
+from mazurka.engine.linearizable import Judge
 from mazurka.engine.operation import AWAIT, AWAIT_EXCHANGE, JOIN, UNKNOWN
 from mazurka.engine.program import Program
 from mazurka.engine.result import (
@@ -12,6 +14,7 @@ from mazurka.engine.result import (
     EXCEPTION,
     LIVELOCK,
     NONDETERMINISM,
+    NOT_LINEARIZABLE,
     STUCK,
     TOO_LONG,
     Failure,
@@ -45,8 +48,8 @@ WHERE_TO_LOOK = (
 )
 
 
-def account_of(program: Program) -> Failure:
-    """The failure of the latest run."""
+def account_of(program: Program, judge: Judge | None = None) -> Failure:
+    """The failure of the latest run. The judge has looked at its calls, if it is a scenario."""
     runtime = RUNNING.check.runtime
     run = RunInWords(program)
     if program.answer.race is not None:
@@ -63,10 +66,16 @@ def account_of(program: Program) -> Failure:
         failure = in_a_circle(run)
     elif runtime.first_failed is not None:
         failure = raised(run, runtime.first_failed)
+    elif judge is not None and judge.verdict is not None and judge.verdict.blamed >= 0:
+        failure = new_failure(run, NOT_LINEARIZABLE, complaint(judge, run.thread), [])
     elif found_circle() is not None:
         failure = in_a_circle(run)
     else:
         failure = waiting_for_ever(run)
+    if judge is not None and judge.verdict is not None:
+        if judge.verdict.blamed < 0:
+            failure.details.append(complaint(judge, run.thread))
+        failure.details.extend(history_lines(judge, run.thread))
     length = len(failure.schedule.steps)
     if runtime.journal is not None:
         timeouts = [position for position in runtime.journal.timeouts if position < length]

@@ -57,6 +57,7 @@ def put_together(settings: LoopSettings) -> Check:
     check.event_loops = EventLoops(check.runtime)
     check.heap = Heap()
     check.path = None
+    check.history = []
     return check
 
 

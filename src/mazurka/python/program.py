@@ -5,6 +5,7 @@ from typing import Final
 
 from mazurka.engine.errors import MazurkaError
 from mazurka.engine.event import NO_EVENTS, Event
+from mazurka.engine.linearizable import Judge
 from mazurka.engine.operation import (
     AWAIT_PART,
     JOIN,
@@ -15,6 +16,7 @@ from mazurka.engine.operation import (
 )
 from mazurka.engine.program import (
     BLOCKED,
+    COMPLETE,
     NOBODY,
     REDUNDANT,
     UNFINISHED,
@@ -24,6 +26,7 @@ from mazurka.engine.program import (
 )
 from mazurka.engine.result import Failure, Step
 from mazurka.engine.schedule import Schedule
+from mazurka.engine.trace import copied
 from mazurka.python.check import Check
 from mazurka.python.failures import account_of, account_of_change, race_to_tell
 from mazurka.python.loops.rounds import found_circle, is_stuck, last_round, lets_go
@@ -52,6 +55,11 @@ SPINS = (
     "never end: leave it out, or let the thread wait"
 )
 
+NOT_ALL_ORDERS = (
+    "whether calls are linearizable is known only where all orders of independent steps are "
+    "possible: leave out {}"
+)
+
 ORDER_IS_OPEN = (
     "whether atomic blocks are undivided depends on the order of writes, which "
     "equivalence='reads-from' leaves open: leave it out"
@@ -76,6 +84,7 @@ class PythonProgram(Program):
         self.request = Request(self.events)  # the latest
         self.setup: Callable[[], object] | None = None  # called before each run
         self.reset: Callable[[], object] | None = None  # and after it
+        self.judge: Judge | None = None  # of the calls of a scenario
 
     def run(self, request: Request) -> Answer:
         self.request = request
@@ -153,6 +162,10 @@ class PythonProgram(Program):
             answer.failed = True
         if runtime.blocks and answer.status != REDUNDANT:
             self.look_at_blocks(answer)
+        if self.judge is not None:
+            self.judge.verdict = None
+            if self.has_history(answer):
+                self.look_at_calls(answer, self.judge)
         return answer
 
     def look_at_threads(self, answer: Answer) -> None:
@@ -214,11 +227,44 @@ class PythonProgram(Program):
             if any(block.waited for block in blocks):
                 answer.doubt = WAITED
 
+    def has_history(self, answer: Answer) -> bool:
+        """Whether all calls have come as far as they ever will, and nothing else has failed."""
+        if answer.race is not None or self.runtime.first_failed is not None:
+            return False
+        return answer.status == COMPLETE or (answer.status == BLOCKED and answer.failed)
+
+    def look_at_calls(self, answer: Answer, judge: Judge) -> None:
+        """Whether the calls are linearizable; calls that wait for ever may be as they should."""
+        runtime = self.runtime
+        if not self.request.orders_writes:
+            raise MazurkaError(NOT_ALL_ORDERS.format("equivalence='reads-from'"))
+        if runtime.timeouts_last:
+            raise MazurkaError(NOT_ALL_ORDERS.format("timeouts='last'"))
+        if runtime.blocks:
+            raise MazurkaError(NOT_ALL_ORDERS.format("atomic blocks"))
+        verdict = judge.look(self.check.history, self.events)
+        if verdict is not None:
+            answer.failed = True
+        elif answer.status == BLOCKED:
+            calling = {call.thread for call in judge.waiting}
+            answer.failed = not all(
+                thread.id in calling or thread.id == 0 or thread.finished or thread.daemon
+                for thread in runtime.live
+            )
+
+    def in_order_of_witness(self) -> None:
+        """Run the execution in the order in which its calls are not linearizable."""
+        judge = self.judge
+        if judge is not None and judge.verdict is not None and not judge.verdict.is_own:
+            events = self.events
+            self.run(Request([copied(events[position]) for position in judge.witness()]))
+
     def failure(self) -> Failure:
         """What went wrong. The run is repeated first: the names of objects are those of the run in
         which they were first met, and this may be another one; and the lines of a data race are
         not known yet."""
         runtime = self.runtime
+        self.in_order_of_witness()
         answer = self.answer
         if answer.race is not None or (runtime.stopped == NOTHING and answer.status != REDUNDANT):
             runtime.names.refreshing = True
@@ -230,7 +276,7 @@ class PythonProgram(Program):
             second = self.ending()
             if runtime.stopped == NOTHING and first != second:
                 return self.changed(first, second)
-        return account_of(self)
+        return account_of(self, self.judge)
 
     def account(self) -> list[Step]:
         self.runtime.names.refreshing = True
@@ -244,6 +290,8 @@ class PythonProgram(Program):
         runtime = self.runtime
         if self.answer.race is not None:
             return "a data race"
+        if self.judge is not None and self.judge.verdict is not None:
+            return self.judge.ending()
         failed = runtime.first_failed
         if failed is not None and failed.exception is not None:
             return f"{type(failed.exception).__name__} in thread {failed.name}"
@@ -302,6 +350,8 @@ class PythonProgram(Program):
     # What lets executions be computed
 
     def unremembered(self) -> str:
+        if self.judge is not None:
+            return "the calls of each execution are looked at"
         return why_unremembered(self.check, self.setup is not None or self.reset is not None)
 
     def sees_all(self) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from mazurka.engine.errors import MazurkaError
+from mazurka.engine.linearizable import Judge
 from mazurka.engine.memory_use import rare_collections
 from mazurka.engine.task import Outdated
 from mazurka.python.check import Check
@@ -20,6 +21,7 @@ from mazurka.python.new_check import new_check
 from mazurka.python.program import PythonProgram, learnt_in
 from mazurka.python.rewriting.rewritten_code import OrdinaryCode, ordinary_code
 from mazurka.python.runtime.watchdog import guarded
+from mazurka.python.scenario import Scenario
 
 T = TypeVar("T")
 
@@ -93,6 +95,8 @@ class Session:
             )
             program.setup = self.setup
             program.reset = self.reset
+            if isinstance(self.function, Scenario):
+                program.judge = Judge(self.function.specification, program.values)
             program.learn(learnt)
             check.runtime.timeouts_last = self.timeouts == "last"
             check.event_loops.are_fifo = self.asyncio_order == "fifo"

@@ -3,7 +3,14 @@
 from collections.abc import Callable, Iterator
 
 from mazurka.engine.operation import COMPARE_EXCHANGE, WAIT
-from mazurka.engine.result import DATA_RACE, DEADLOCK, EXCEPTION, LIVELOCK, Step
+from mazurka.engine.result import (
+    DATA_RACE,
+    DEADLOCK,
+    EXCEPTION,
+    LIVELOCK,
+    NOT_LINEARIZABLE,
+    Step,
+)
 from mazurka.report.case import Case, Found, done, past, where
 from mazurka.report.waits import name_deadlock, name_livelock
 
@@ -24,7 +31,7 @@ def name_of(case: Case) -> Found | None:
         return name_livelock(case)
     if kind == DATA_RACE:
         return name_data_race(case)
-    if kind != EXCEPTION:
+    if kind not in (EXCEPTION, NOT_LINEARIZABLE):
         return None
     for find in FINDERS:
         found = find(case)
