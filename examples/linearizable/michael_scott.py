@@ -1,4 +1,4 @@
-"""The queue of Michael and Scott, and one that is broken: a put is over before others can see it."""
+"""The queue of Michael and Scott, and a broken one: a put is over before others can see it."""
 
 import mazurka
 

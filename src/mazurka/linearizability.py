@@ -225,7 +225,7 @@ def values_of(name: str, given: Any) -> list[Any]:
         phases=[hypothesis.Phase.generate],
         suppress_health_check=list(hypothesis.HealthCheck),
     )
-    draw: Callable[[], None] = settings(hypothesis.given(given)(collect))
+    draw: Callable[[], Any] = settings(hypothesis.given(given)(collect))  # type: ignore[no-untyped-call]
     draw()
     return list(found.values())
 

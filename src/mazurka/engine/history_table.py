@@ -1,4 +1,4 @@
-"""Calls that are not linearizable, for people to read: a column for each thread, and time goes down."""
+"""Calls that are not linearizable, to read: a column for each thread, and time goes down."""
 
 from collections.abc import Callable
 

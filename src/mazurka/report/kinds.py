@@ -231,7 +231,7 @@ def published(case: Case, read: int, write: int) -> Found | None:
                 f"{case.where(read)}"
             )
             return Found("unsafe publication", sentence, steps, (read, write))
-        return torn_read(case, (source, seen, read, write), (read, write))
+        return torn_read(case, (seen, read), (source, write), (read, write))
     return None
 
 
@@ -243,20 +243,21 @@ def half_seen(case: Case, read: int, write: int) -> Found | None:
         if case.who(later) != reader or source < write or case.who(source) != writer:
             continue
         if case.accesses(later) and not case.same(later, read) and not case.is_lock(later):
-            return torn_read(case, (read, write, source, later), (read, write))
+            return torn_read(case, (read, later), (write, source), (read, write))
     return None
 
 
-def torn_read(case: Case, steps: tuple[int, ...], pair: tuple[int, int]) -> Found:
-    reads = [place for place in steps if case.reads(place)]
-    writes = [place for place in steps if not case.reads(place)]
+def torn_read(
+    case: Case, reads: tuple[int, int], writes: tuple[int, int], pair: tuple[int, int]
+) -> Found:
+    """Two changes of one thread, and what another one found (maybe when it changed that, too)."""
     first, second = reads
     sentence = (
         f"torn read: {case.who(first)} read {case.what(first)} {case.where(first)} and "
         f"{case.what(second)} {case.where(second)}, and {case.who(writes[0])} wrote them in "
         f"between {case.where(writes[0])} {case.where(writes[1])}"
     )
-    return Found("torn read", sentence, steps, pair)
+    return Found("torn read", sentence, tuple(sorted([*reads, *writes])), pair)
 
 
 # Exceptions that say themselves what has happened
