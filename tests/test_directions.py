@@ -27,7 +27,7 @@ MAY_IMPORT = {
     "linearizability": ENGINE | {"api", "native", "options", "python", "linearizability"},
     "estimating": ENGINE | {"api", "explore", "native", "options", "scale", "estimating"},
 }
-DOORS = {"cli", "pytest_plugin", "worker", "__main__", "__init__"}
+DOORS = {"cli", "pytest_plugin", "pytest_fixtures", "worker", "__main__", "__init__"}
 
 
 def part_of(module: str) -> str:

@@ -7,12 +7,12 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from time import perf_counter
 from types import MethodType
-from typing import TYPE_CHECKING, Any, ParamSpec, Unpack, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Unpack, overload
 
 from mazurka.engine.errors import BeginsAnew, ConditionMet, MazurkaError
 from mazurka.engine.event import Event
@@ -20,7 +20,15 @@ from mazurka.engine.memory_use import peak_memory_mb
 from mazurka.engine.program import Program, Request
 from mazurka.engine.recording import Recorder, Samples
 from mazurka.engine.remembered import Mistaken, Remembered
-from mazurka.engine.result import NONDETERMINISM, SHOWN_BY, Failure, Recording, Result
+from mazurka.engine.result import (
+    NONDETERMINISM,
+    SHOWN_BY,
+    STUCK,
+    TOO_LONG,
+    Failure,
+    Recording,
+    Result,
+)
 from mazurka.engine.schedule import Schedule
 from mazurka.engine.search import Explorer, Search, explore_in_parts
 from mazurka.engine.task import CannotSplit, Task
@@ -88,6 +96,38 @@ if TYPE_CHECKING:
         def __call__(self) -> None: ...
 
 
+class FreshFixture(NamedTuple):
+    """What each execution makes for itself, by a function or a generator."""
+
+    name: str
+    function: Callable[..., Any]
+    needs: tuple[str, ...]  # the names of its arguments
+
+
+class Surroundings:
+    """What a runner gives to a check, and executions may change though nobody sees it."""
+
+    def put_back(self) -> None:
+        """Called before each execution."""
+
+    def run_again(self) -> None:
+        """Called before a failing execution is run once more, when the search is over."""
+
+    def changed(self) -> str:
+        """What was changed and is not put back, in words; "" if nothing is."""
+        return ""
+
+    def close(self) -> None:
+        """Called when the check is over."""
+
+
+Fixtures = tuple[list[FreshFixture], dict[str, Any]]
+
+
+def no_fixtures(names: Sequence[str]) -> Fixtures:
+    raise MazurkaError("fresh is for fixtures of pytest, which does not run this")
+
+
 @dataclass
 class Runner:
     """Whoever runs checks, as the pytest plugin does: it may know options, and hears of results."""
@@ -96,6 +136,9 @@ class Runner:
     overrides: dict[str, Any] = field(default_factory=dict)  # whatever the checks say
     time_limit: float | None = None  # seconds, if nobody says anything of a limit
     finished: Callable[[Result], object] = lambda result: None
+    surroundings: Callable[[], Surroundings] = Surroundings  # made when a check begins
+    # How executions make fixtures of these names for themselves, and the others that there are.
+    fresh: Callable[[Sequence[str]], Fixtures] = no_fixtures
 
 
 @contextmanager
@@ -571,7 +614,7 @@ def runnable(program: Callable[P, object]) -> Callable[P, object]:
 
 @overload
 def check(
-    program: None = None, **options: Unpack[GivenOptions]
+    program: None = None, *, fresh: Sequence[str] = (), **options: Unpack[GivenOptions]
 ) -> Callable[[Callable[P, object]], Callable[P, None]]: ...
 @overload
 def check(program: Callable[[], object]) -> "ResultOrTest": ...
@@ -582,20 +625,27 @@ def check(  # type: ignore[overload-cannot-match]  # it can: by functions with p
     program: Callable[P, object],
 ) -> Callable[P, None]: ...
 def check(
-    program: Callable[..., object] | None = None, **options: Unpack[GivenOptions]
+    program: Callable[..., object] | None = None,
+    *,
+    fresh: Sequence[str] = (),
+    **options: Unpack[GivenOptions],
 ) -> Callable[..., Any] | Result:
     """Explore a program, and raise CheckFailed unless no execution fails.
 
     Either call it, `mazurka.check(program, time_limit=60)`, which gives the Result; or put it on a
     test, as `@mazurka.check` or `@mazurka.check(time_limit=60)`: the test then explores its own
     body. Takes the options of `explore`. Such a test has its body in `__wrapped__`, and the options
-    in `mazurka_options`.
+    in `mazurka_options`. Fixtures of pytest that `fresh` names are made anew for each execution.
     """
     __tracebackhide__ = True  # pytest leaves out frames with such a variable
     refuse_unknown("check", options)
     given = dict(options)
     if program is None:
-        return functools.partial(checked, options=given)
+        if isinstance(fresh, str):
+            raise MazurkaError(f"fresh is a list of names, not {fresh!r}")
+        return functools.partial(checked, options=given, fresh=tuple(fresh))
+    if fresh:
+        raise MazurkaError("fresh is for tests: write @mazurka.check(fresh=[...]) above one")
     if not given and applied_as_decorator():
         return checked(program, given)
     return run_check(program, given)
@@ -615,7 +665,9 @@ def applied_as_decorator() -> bool:
     return dis.opname[code[instruction]] == "CALL" and code[instruction + 1] == 0
 
 
-def checked(function: Callable[..., Any], options: dict[str, Any]) -> Callable[..., None]:
+def checked(
+    function: Callable[..., Any], options: dict[str, Any], fresh: Sequence[str] = ()
+) -> Callable[..., None]:
     """The function of a test that checks its own body."""
     refuse_undecoratable(function)
     call = runnable(function)
@@ -623,6 +675,9 @@ def checked(function: Callable[..., Any], options: dict[str, Any]) -> Callable[.
     @functools.wraps(function)
     def test(*arguments: Any, **named: Any) -> None:
         __tracebackhide__ = True
+        if fresh:
+            run_check(with_fresh_fixtures(function, arguments, named, fresh), options)
+            return
 
         @functools.wraps(function)
         def program() -> Any:
@@ -633,6 +688,36 @@ def checked(function: Callable[..., Any], options: dict[str, Any]) -> Callable[.
 
     vars(test)["mazurka_options"] = options
     return test
+
+
+def with_fresh_fixtures(
+    function: Callable[..., Any],
+    arguments: tuple[Any, ...],
+    named: dict[str, Any],
+    names: Sequence[str],
+) -> Callable[[], Any]:
+    """A program that makes some fixtures for itself, calls a function, and tears them down."""
+    fixtures, others = runner_now().fresh(names)
+    call = runnable(function)
+
+    @functools.wraps(function)
+    def program() -> Any:
+        made = {**others, **named}
+        endings = []
+        try:
+            for fixture in fixtures:
+                value = fixture.function(**{need: made[need] for need in fixture.needs})
+                if inspect.isgenerator(value):
+                    endings.append(value)
+                    value = next(value)
+                made[fixture.name] = value
+            return call(*arguments, **{name: made[name] for name in named})
+        finally:
+            for ending in reversed(endings):
+                next(ending, None)
+
+    del program.__wrapped__
+    return program
 
 
 def refuse_undecoratable(function: object) -> None:
@@ -668,15 +753,19 @@ def undecorated(program: Callable[[], object]) -> Callable[[], object]:
     return MethodType(body, program.__self__) if hasattr(program, "__self__") else body
 
 
+def runner_now() -> Runner:
+    return RUNNING.runners[-1] if RUNNING.runners else Runner()
+
+
 def run_check(program: Callable[[], object], options: dict[str, Any]) -> Result:
     __tracebackhide__ = True
-    runner: Runner = RUNNING.runners[-1] if RUNNING.runners else Runner()
+    runner = runner_now()
     given = {**runner.defaults, **options, **runner.overrides}
     try:
         wanted = Options(**given)
         if runner.time_limit is not None and "time_limit" not in given:
             wanted = wanted.limited_to(runner.time_limit)
-        result = explore_with(program, wanted)
+        result = explored_in(runner.surroundings(), program, wanted)
     except MazurkaError as error:
         error.__traceback__ = users_traceback(error)
         raise
@@ -690,6 +779,43 @@ def run_check(program: Callable[[], object], options: dict[str, Any]) -> Result:
     if cause is not None:
         cause = cause.with_traceback(users_traceback(cause))
     raise CheckFailed(result_text(name_of(program), result), result) from cause
+
+
+def explored_in(
+    surroundings: Surroundings, program: Callable[[], object], options: Options
+) -> Result:
+    """Explore a program for which some things are put back before each execution."""
+    RUNNING.put_back, outer = surroundings.put_back, RUNNING.put_back
+    try:
+        result = explore_with(program, options)
+        if result.failures and called_off(result) is None:
+            surroundings.run_again()
+            leave_as_failed(program, result.failures[0].schedule, options)
+        changed = surroundings.changed()
+    finally:
+        RUNNING.put_back = outer
+        surroundings.close()
+    if changed and result.verdict in ("verified", "bounded"):
+        result.verdict = "incomplete"
+        result.reason = result.doubt = changed
+    return result
+
+
+def leave_as_failed(program: Callable[[], object], schedule: Schedule, options: Options) -> None:
+    """Run a failing execution once more: what a runner shows of output, logs and files is then that
+    of this one, and not that of a neighbour which was run to explain it."""
+    if schedule.failure in (STUCK, TOO_LONG) or options.needs_workers:
+        return  # it takes long, or has left nothing here
+    if isinstance(program, CProgram):
+        return
+    with suppress(MazurkaError):
+        replay(
+            program,
+            schedule,
+            step_limit=options.step_limit,
+            setup=options.setup,
+            reset=options.reset,
+        )
 
 
 # How a test says that it is to be skipped, that it is known to fail, or that no test is to follow.

@@ -14,6 +14,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Generator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -53,6 +54,7 @@ class Settings(NamedTuple):
 
 
 SETTINGS = pytest.StashKey[Settings]()
+CHANGED = pytest.StashKey[list[str]]()  # which fixtures of a test were not put back, in words
 IN_PYTEST = [option for option in OPTIONS.values() if option.in_pytest]
 SETTABLE = [option for option in IN_PYTEST if option.kind is not SWITCH]  # in configuration files
 
@@ -183,9 +185,18 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     if "mazurka.api" not in sys.modules and not settings.defaults and not settings.overrides:
         return (yield)
     from mazurka.api import Runner, checks_run_by
+    from mazurka.pytest_fixtures import PytestSurroundings, fresh_fixtures
 
     results: list[Result] = []
-    runner = Runner(settings.defaults, settings.overrides, TEST_TIME_LIMIT, results.append)
+    changed = item.stash[CHANGED] = []
+    runner = Runner(
+        settings.defaults,
+        settings.overrides,
+        TEST_TIME_LIMIT,
+        results.append,
+        partial(PytestSurroundings, item, changed),
+        partial(fresh_fixtures, item),
+    )
     try:
         with checks_run_by(runner):
             return (yield)
@@ -226,6 +237,8 @@ def pytest_runtest_makereport(
         settings = item.config.stash[SETTINGS]
         if settings.save is not None and report.failed and error.result.failures:
             remarks.append(save_schedule(item, error.result.failures[0], settings.save))
+        if report.failed:
+            remarks += [f"{told}." for told in item.stash[CHANGED] if told != error.result.reason]
         if report.failed and error.result.reason.startswith("stopped after time_limit"):
             remarks.append(advice_on_time(item))
         if settings.html is not None and report.failed:

@@ -4,6 +4,7 @@ Rewritten code, the patched standard library and the primitives have nobody to a
 they find what they need in `RUNNING.check`. Everything else is given what it needs.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:  # the parts import this module: here their types are only named
@@ -66,6 +67,8 @@ class Running:
         self.made_outside = 0  # so many objects were made outside executions
         # Whoever runs checks (see api.py). The last one counts: a test runner may be under test.
         self.runners: list[Any] = []
+        # Puts back what they have given to the program, before each execution.
+        self.put_back: Callable[[], object] | None = None
         # Variables that hold clocks, and how many references there were to these (kept_clocks.py).
         self.kept_clocks: list[Any] = []
         self.clock_references: list[int] = []

@@ -27,7 +27,7 @@ from mazurka.engine.program import (
 from mazurka.engine.result import Failure, Step
 from mazurka.engine.schedule import Schedule
 from mazurka.engine.trace import copied
-from mazurka.python.check import Check
+from mazurka.python.check import RUNNING, Check
 from mazurka.python.failures import account_of, account_of_change, race_to_tell
 from mazurka.python.loops.rounds import found_circle, is_stuck, last_round, lets_go
 from mazurka.python.memory.identities import Misjudged
@@ -88,6 +88,8 @@ class PythonProgram(Program):
 
     def run(self, request: Request) -> Answer:
         self.request = request
+        if RUNNING.put_back is not None:
+            RUNNING.put_back()
         if self.setup is not None:
             self.setup()
         try:
