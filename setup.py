@@ -79,8 +79,10 @@ def extensions() -> list[object]:
         for name in names.split()
     ]
     modules = mypycify(files, opt_level="3", debug_level="0")
-    in_parallel = IN_PARALLEL if compiler_works(*IN_PARALLEL) else []
+    in_parallel = IN_PARALLEL if os.name != "nt" and compiler_works(*IN_PARALLEL) else []
     for module in modules:
+        if os.name == "nt":  # its compiler has other flags, and mypyc gives them
+            continue
         module.extra_compile_args = [*module.extra_compile_args, *FLAGS]
         if module.name.endswith("__mypyc"):  # the large one: the others only import from it
             module.extra_compile_args += in_parallel
