@@ -31,12 +31,15 @@ class Exclusive(Generic[T]):
         self.turn = Atomic(0)
         self.value = value
 
+    def take_turn(self) -> int:
+        return self.turn.fetch_add(1)  # which gives its number: so turns do not commute
+
     def get(self) -> T:
-        self.turn.fetch_add(1)
+        self.take_turn()
         return self.value
 
     def set(self, value: T) -> None:
-        self.turn.fetch_add(1)
+        self.take_turn()
         self.value = value
 
     def swap(self, value: T) -> T:

@@ -122,6 +122,63 @@ def test_fetch_adds_do_not_commute() -> None:
     assert len(explore(program).outcomes) == 6
 
 
+class Saturating(Atomic[int]):
+    def fetch_add(self, amount: int) -> int:
+        while True:
+            value = self.load()
+            if self.compare_exchange(value, min(value + amount, 2)):
+                return value
+
+
+@pytest.mark.parametrize("independent_adds", [True, False])
+def test_fetch_adds_commute_where_nobody_takes_what_they_give(independent_adds: bool) -> None:
+    def program() -> Any:
+        counter = Atomic(0)
+
+        def add() -> None:
+            counter.fetch_add(1)
+
+        threads = [spawn(add) for _ in range(3)]
+        for thread in threads:
+            thread.join()
+        return counter.load()
+
+    result = explore(program, independent_adds=independent_adds)
+    assert result.outcomes == {3: 1 if independent_adds else 6}
+
+
+@pytest.mark.parametrize("start", [0.5, "", True])
+def test_other_values_than_integers_are_added_in_every_order(start: object) -> None:
+    def program() -> Any:
+        counter: Atomic[Any] = Atomic(start)
+
+        def add(amount: object) -> None:
+            counter.fetch_add(amount)
+
+        amounts = ["a", "b"] if start == "" else [1, 2]
+        threads = [spawn(add, amount) for amount in amounts]
+        for thread in threads:
+            thread.join()
+        return counter.load()
+
+    assert explore(program).complete == 2
+
+
+def test_fetch_add_of_a_class_of_the_users_is_called() -> None:
+    def program() -> Any:
+        counter = Saturating(0)
+
+        def add() -> None:
+            counter.fetch_add(1)
+
+        threads = [spawn(add) for _ in range(3)]
+        for thread in threads:
+            thread.join()
+        return counter.load()
+
+    assert set(explore(program).outcomes) == {2}
+
+
 def test_a_failed_compare_exchange_only_reads() -> None:
     def program() -> None:
         x = Atomic(0)

@@ -37,6 +37,7 @@ from mazurka.python.memory.containers import (
     store_item,
     unpack,
 )
+from mazurka.python.primitives.atomic import unused
 from mazurka.python.program import PythonProgram
 from mazurka.python.session import collections_noted
 from tests.oracles.checks import check_of_objects, explorer_name, is_computed, remembered
@@ -238,6 +239,7 @@ INSTRUCTIONS: dict[str, Callable[..., Any]] = {
     "exchange": lambda s, x, v: s.atomics[x].exchange(v),
     "compare_exchange": lambda s, x, e, n: s.atomics[x].compare_exchange(e, n),
     "fetch_add": lambda s, x, n: s.atomics[x].fetch_add(n),
+    "fetch_add unused": lambda s, x, n: unused(s.atomics[x].fetch_add)(n),
     "add": lambda s, x, n: s.atomics[x].add(n),
     "await": lambda s, x, v: s.atomics[x].await_value(lambda value: value == v),
     "await at least": lambda s, x, v: s.atomics[x].await_value(lambda value: value >= v),
@@ -420,7 +422,7 @@ def check_times(events: list[Event], looks: list[Look]) -> None:
 def has_adds_and_awaits(program: Program) -> bool:
     """Whether adds might disable an await: only then POP and TruSt may have redundant runs."""
     text = repr(program)
-    added = set(re.findall(r"\('add', (\d)", text))
+    added = set(re.findall(r"\('(?:add|fetch_add unused)', (\d)", text))
     awaited = set(re.findall(r"\('await[^']*', (\d)", text))
     return bool(added & awaited)
 

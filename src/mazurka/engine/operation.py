@@ -35,6 +35,7 @@ RELEASE: Final = 17
 SEMAPHORE_RELEASE: Final = 18  # an add
 NOTIFY: Final = 19  # a store that ends a wait
 TIMED_WAIT: Final = 20  # a load: taken before the wait can succeed, it has timed out
+ADD_UNUSED: Final = 21  # a fetch_add that gives nothing: an add, if a number is found
 
 # Operations that other threads can enable and disable.
 AWAIT: Final = 30
@@ -100,6 +101,7 @@ VERBS: Final[dict[int, str]] = {
     COMPARE_EXCHANGE: "compare_exchange",
     FETCH_ADD: "fetch_add",
     ADD_TO: "add",
+    ADD_UNUSED: "fetch_add",
     TRY_ACQUIRE: "try acquire",
     RELEASE: "release",
     SEMAPHORE_RELEASE: "release",
@@ -156,6 +158,7 @@ def depends_on_value(kind: int) -> bool:
         kind == COMPARE_EXCHANGE
         or kind == TRY_ACQUIRE
         or kind == RELEASE
+        or kind == ADD_UNUSED
         or FIRST_TRY_UPDATE <= kind < FIRST_ON_PARTS
     )
 

@@ -12,6 +12,7 @@ from mazurka.engine.operation import (
     ACQUIRE,
     ADD,
     ADD_TO,
+    ADD_UNUSED,
     ALL,
     APPEND,
     AWAIT,
@@ -61,6 +62,8 @@ def access_mode(kind: int, value: object, first: object, second: object) -> int:
         return READ
     if kind == ADD_TO or kind == SEMAPHORE_RELEASE:
         return ADD
+    if kind == ADD_UNUSED:
+        return ADD if type(value) is int and isinstance(first, int) else WRITE
     if kind == COMPARE_EXCHANGE:
         return WRITE if same(value, first) else READ
     if kind == ACQUIRE:
@@ -175,6 +178,8 @@ def apply(
         raise TypeError(f"add works on integers, not on {value!r}: use fetch_add")
     if kind == ADD_TO or kind == FETCH_ADD or kind == SEMAPHORE_RELEASE:
         return value, value + first  # type: ignore[operator]
+    if kind == ADD_UNUSED:
+        return None, value + first  # type: ignore[operator]
     if kind == EXCHANGE:
         return value, first
     if kind == COMPARE_EXCHANGE:

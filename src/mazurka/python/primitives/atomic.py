@@ -5,11 +5,12 @@ dictionary in every instance when compiled, which costs a few per cent of a sear
 """
 
 from collections.abc import Callable
-from typing import cast
+from typing import Any, cast
 
 from mazurka.engine.event import Event
 from mazurka.engine.operation import (
     ADD_TO,
+    ADD_UNUSED,
     AWAIT,
     AWAIT_EXCHANGE,
     COMPARE_EXCHANGE,
@@ -74,6 +75,10 @@ class Atomic(SharedObject):
         """Add to the value, and give the value before."""
         return RUNNING.check.runtime.perform(FETCH_ADD, self, amount, None)
 
+    def fetch_add_unused(self, amount: object) -> None:
+        """The same where nobody takes what it gives: such additions of integers commute."""
+        RUNNING.check.runtime.perform(ADD_UNUSED, self, amount, None)
+
     def add(self, amount: object) -> None:
         """Add to an integer. Adds commute with one another: their order is not explored."""
         if not isinstance(amount, int):
@@ -94,7 +99,7 @@ class Atomic(SharedObject):
     @staticmethod
     def step_words(event: Event, name: str, threads: ThreadNames) -> str:
         kind = event.kind
-        if kind == ADD_TO or kind == FETCH_ADD:
+        if kind == ADD_TO or kind == FETCH_ADD or kind == ADD_UNUSED:
             return f"{VERBS[kind]} {show(event.first)} to {name}: {show_change(event)}"
         if kind == COMPARE_EXCHANGE and event.mode != WRITE:
             found, expected = show(event.before), show(event.first)
@@ -102,3 +107,14 @@ class Atomic(SharedObject):
         if kind == EXCHANGE or kind == COMPARE_EXCHANGE or kind == AWAIT_EXCHANGE:
             return f"{VERBS[kind]} {name}: {show_change(event)}"
         return SharedObject.step_words(event, name, threads)
+
+
+def unused(method: Any) -> Any:
+    """What a method is to be called as in a statement, where nobody takes what it gives."""
+    owner = getattr(method, "__self__", None)
+    if not isinstance(owner, Atomic) or method != owner.fetch_add:
+        return method
+    overridden = type(owner).fetch_add is not Atomic.fetch_add
+    if overridden or not RUNNING.check.runtime.independent_adds:
+        return method
+    return owner.fetch_add_unused

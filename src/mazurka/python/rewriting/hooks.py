@@ -70,6 +70,7 @@ from mazurka.python.memory.matching import (
     match_rest,
     match_sequence,
 )
+from mazurka.python.primitives.atomic import unused
 
 
 def is_let_go(thing: object) -> bool:
@@ -109,6 +110,7 @@ HOOKS: Final[dict[str, Callable[..., object]]] = {
     "delete_closure": delete_closure,
     "callee": callee,
     "method": method,
+    "unused": unused,
     "iterate": iterate,
     "unpack": unpack,
     "contains": contains,

@@ -157,6 +157,15 @@ def helper_lambda(parameter: str, body: ast.expr) -> ast.Lambda:
     )
 
 
+def is_method(node: ast.expr, name: str) -> bool:
+    """Whether an expression calls a method of this name."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == name
+    )
+
+
 def is_literal(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) or is_number(node)
 

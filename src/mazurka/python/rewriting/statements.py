@@ -25,6 +25,7 @@ from mazurka.python.rewriting.nodes import (
     helper_lambda,
     hook,
     is_fresh,
+    is_method,
     is_number,
     load,
     parts_of,
@@ -55,6 +56,14 @@ class Rewriter(ExpressionRewriter):
         """Statements that use a value which is evaluated first, and once."""
         name = self.temporary()
         return [assign(name, value), *use(load(name)), delete(name)]
+
+    def visit_Expr(self, node: ast.Expr) -> ast.stmt:
+        """A call of which nobody takes the result. (A fetch_add then is an add.)"""
+        is_add = is_method(node.value, "fetch_add")
+        node.value = self.visit(node.value)
+        if is_add and isinstance(node.value, ast.Call):
+            node.value.func = at(node.value.func, hook("unused", node.value.func))
+        return node
 
     # Conditions.
 
