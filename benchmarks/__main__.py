@@ -1,5 +1,5 @@
 """The command line: ``python -m benchmarks list | run | table | qpor | bounds | gap | halves |
-jobs | kills | estimates | executors | lengths``."""
+jobs | kills | estimates | executors | lengths | trees``."""
 
 import sys
 from collections import Counter
@@ -9,6 +9,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+import mazurka
 from benchmarks.bounds import explore_within
 from benchmarks.bounds import render as render_bounds
 from benchmarks.comparison import STYLES, Comparison, compare, render, why_skipped
@@ -30,6 +31,9 @@ from benchmarks.paper import TABLES, measured_parameters, paper_executions, rows
 from benchmarks.registry import BENCHMARKS, Instance, parse
 from benchmarks.side_by_side import COLUMNS, growing
 from benchmarks.side_by_side import render as render_side_by_side
+from benchmarks.trees import PROGRAMS as PROGRAMS_WITH_TREES
+from benchmarks.trees import look_at
+from benchmarks.trees import render as render_trees
 
 PIPE_WIDTH = 160  # where there is no terminal to ask
 
@@ -307,6 +311,19 @@ def gap(max_executions: int) -> None:
     console.print(render_gaps(found, max_executions))
     if any(gap.differs for gap in found):
         sys.exit(1)
+
+
+@main.command()
+@click.argument("programs", nargs=-1, metavar="'NAME(PARAMETER,...)' ...")
+def trees(programs: tuple[str, ...]) -> None:
+    """Look at the trees of the unfolding, and at where the time of qpor goes, for programs of the
+    paper's Table 1. Needs plain Python: install with MAZURKA_PURE=1."""
+    if mazurka.COMPILED:
+        raise WrongInput("this Mazurka is compiled: install it with MAZURKA_PURE=1 to look inside")
+    console = open_console()
+    with console.status("running"):
+        found = look_at(programs or PROGRAMS_WITH_TREES)
+    console.print(render_trees(found))
 
 
 @main.command()

@@ -320,3 +320,15 @@ def test_other_processes_find_the_programs() -> None:
         == found.several.executions
         == mazurka.explore(instance.program(), instrument=None).executions
     )
+
+
+def test_the_trees_of_the_unfolding() -> None:
+    run = CliRunner().invoke(command_line.main, ["trees", "Mpat(2)"])
+    if mazurka.COMPILED:
+        assert run.exit_code == 2
+        assert "MAZURKA_PURE=1" in run.output
+        return
+    assert run.exit_code == 0
+    found = {line.split("  ")[1].strip(): line for line in run.output.splitlines() if "  " in line}
+    assert "8, 5 of threads" in found["trees"]
+    assert "no skips" in run.output

@@ -20,10 +20,12 @@ from mazurka.engine.operation import CHOOSE
 
 NOWHERE: Final = -1
 
+SKIP_STEP: Final = 2  # each skip pointer goes so many times as far as the one before
+
 
 class Node:
     """A node of a tree that finds its ancestors quickly: beside its parent it knows those at
-    distances that are powers of two, as many as its depth has trailing zeros."""
+    distances that are powers of two, as long as they divide its depth."""
 
     def __init__(self, number: int, parent: "Node | None") -> None:
         self.number = number  # of the event that it stands for
@@ -31,10 +33,10 @@ class Node:
         self.position = NOWHERE  # where the event stands in C, or has stood last
         self.parent = parent
         self.skips: list[Node] = []
-        distance = 2
+        distance = SKIP_STEP
         while parent is not None and self.depth % distance == 0 and self.depth > distance:
             self.skips.append(ancestor(parent, self.depth - distance))
-            distance *= 2
+            distance *= SKIP_STEP
 
 
 def ancestor(node: Node, depth: int) -> Node:
