@@ -89,9 +89,15 @@ MUTANTS = [
         SEARCHES,
     ),
     Mutant(
-        "engine/order.py",
-        "if other.mode == WRITE and other.part == ALL:",
-        "if other.mode == WRITE:",
+        "engine/lanes.py",
+        "conflicts = mode == WRITE or key % MODES != mode",
+        "conflicts = mode == WRITE",
+        SEARCHES,
+    ),
+    Mutant(
+        "engine/lanes.py",
+        "            self.look_in(ALL, event, event.mode, found)\n",
+        "",
         SEARCHES,
     ),
     Mutant(
@@ -125,7 +131,7 @@ MUTANTS = [
         "if True:",
         SEARCHES,
     ),
-    Mutant("engine/races.py", "if earlier.mode != ADD:", "if True:", SEARCHES),
+    Mutant("engine/races.py", "if earlier.mode != ADD or lanes is None:", "if True:", SEARCHES),
     Mutant(
         "engine/races.py",
         "event.kind != AWAIT_PART or conflicts(READ, event.structure, event.part, earlier)",
