@@ -68,6 +68,7 @@ class Remembered(Program):
         self.is_computing = False  # whether one is being computed
         self.all_stand = False
         self.taken = 0  # steps of the path
+        self.chosen: list[Event] = []  # a step that was decided on, and could not be computed
         self.runs = 0
         self.computed = 0
         self.difference: Failure | None = None  # of a program that does not repeat itself
@@ -145,6 +146,7 @@ class Remembered(Program):
         self.turns.take(request)
         self.all_stand = request.all_stand
         self.taken = 0
+        self.chosen = []
 
     def compute(self, request: Request) -> Answer | None:
         """Compute an execution as far as it goes; gives how it ended if it is known to its end."""
@@ -171,6 +173,8 @@ class Remembered(Program):
             if walker is None:
                 return True
             if not self.step(walker, walker.choice, None):
+                if len(self.events) < self.max_events:
+                    self.chosen = [step_of(walker)]
                 return False
 
     def repeat(self, event: Event) -> bool:
@@ -272,7 +276,7 @@ class Remembered(Program):
 
     def run_on(self, request: Request) -> Answer:
         path, sleep, first = request.path, request.sleep, request.first
-        request.path = path[self.taken :] if path else NO_EVENTS
+        request.path = [*path[self.taken :], *self.chosen] if path or self.chosen else NO_EVENTS
         request.sleep = self.turns.sleep
         request.first = self.turns.first
         try:
@@ -478,6 +482,13 @@ class Lesson:
             walker.key = NOT_KEPT
             return None
         return histories.node_for(standing, event is not None)
+
+
+def step_of(walker: Walker) -> Event:
+    """The step that a thread is to make: nobody is asked twice who comes next, or what it takes."""
+    step = Event(walker.id, UNKNOWN, -1, NONE, None, None)
+    step.choice = walker.choice if walker.kind == CHOOSE else ANY
+    return step
 
 
 def fits(node: Node, event: Event) -> bool:

@@ -175,6 +175,7 @@ class Walk(Steppers):
         mode = mode_when_enabled(kind) if may_block(kind) else NONE
         event = Event(walker.id, kind, operation.location, mode, operation.first, operation.second)
         event.choice = operation.choice if kind == JOIN else 0
+        event.alternatives = operation.alternatives
         return event
 
     def unfinished(self) -> dict[int, int]:
