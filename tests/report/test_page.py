@@ -222,18 +222,18 @@ def test_count():
 
 def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("test_it.py").write_text(PROGRAM)
+    Path("shown_on_a_page.py").write_text(PROGRAM)
     files = ["--html", "it.html", "--trace-json", "it.json", "--save", "it.schedule"]
-    ended = CliRunner().invoke(main, ["check", "test_it.py::test_count", *files])
+    ended = CliRunner().invoke(main, ["check", "shown_on_a_page.py::test_count", *files])
     assert ended.exit_code == 1
     assert "The report is in it.html" in ended.stdout
     data = Page(Path("it.html").read_text(encoding="utf-8")).data
-    assert data["title"] == "test_it.py::test_count" and data["tree"]["leaves"]
+    assert data["title"] == "shown_on_a_page.py::test_count" and data["tree"]["leaves"]
     again = CliRunner().invoke(main, ["replay", "it.schedule", "--html", "again.html"])
     assert again.exit_code == 1
     replayed = Page(Path("again.html").read_text(encoding="utf-8")).data
     assert replayed["failures"][0]["sentence"] == data["failures"][0]["sentence"]
-    refused = CliRunner().invoke(main, ["check", "test_it.py::test_count", "--html", "no/it.html"])
+    refused = CliRunner().invoke(main, ["check", "shown_on_a_page.py::test_count", "--html", "no/it.html"])
     assert refused.exit_code == 2 and "cannot write no/it.html" in refused.output
 
 
