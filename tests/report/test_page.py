@@ -233,7 +233,9 @@ def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert again.exit_code == 1
     replayed = Page(Path("again.html").read_text(encoding="utf-8")).data
     assert replayed["failures"][0]["sentence"] == data["failures"][0]["sentence"]
-    refused = CliRunner().invoke(main, ["check", "shown_on_a_page.py::test_count", "--html", "no/it.html"])
+    refused = CliRunner().invoke(
+        main, ["check", "shown_on_a_page.py::test_count", "--html", "no/it.html"]
+    )
     assert refused.exit_code == 2 and "cannot write no/it.html" in refused.output
 
 
