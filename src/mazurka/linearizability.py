@@ -1,5 +1,6 @@
 """`linearizable`: is an object as a sequential specification says, whatever threads do to it?"""
 
+import importlib
 import inspect
 import random
 import sys
@@ -209,7 +210,7 @@ def values_of(name: str, given: Any) -> list[Any]:
                 f"the arguments of {name} are a list of values, or a Hypothesis strategy, and not "
                 f"{given!r}"
             ) from None
-    import hypothesis
+    hypothesis: Any = importlib.import_module("hypothesis")  # it need not be installed
 
     found: dict[str, Any] = {}
 
@@ -225,8 +226,7 @@ def values_of(name: str, given: Any) -> list[Any]:
         phases=[hypothesis.Phase.generate],
         suppress_health_check=list(hypothesis.HealthCheck),
     )
-    draw: Callable[[], Any] = settings(hypothesis.given(given)(collect))  # type: ignore[no-untyped-call]
-    draw()
+    settings(hypothesis.given(given)(collect))()
     return list(found.values())
 
 
