@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -89,7 +90,7 @@ static void *free_pointer(void *unused) {
 
 static void *wait_at_barrier(void *unused) {
     atomic_fetch_add(&flag, 0);
-    pthread_barrier_wait(&barrier);
+    pthread_barrier_wait(&barrier); /* barrier */
     return unused;
 }
 
@@ -189,11 +190,14 @@ static void *set_flag(void *unused) { if (!FAULTY) atomic_store(&flag, 1); retur
     type *name = malloc(sizeof *name); \
     if (!FAULTY) initialise
 
-static int deep(int n) { volatile char room[4096]; room[n % 4096] = (char)n; return n ? deep(n - 1) + room[0] : 0; }
+static int deep(int n) { volatile char room[4096]; room[n % 4096] = (char)n; return n ? deep(n - 1) + room[0] : 0; } /* stack overflow */
+
+/* What no run has in common with another one. */
+static unsigned long long real_clock(void) { return __builtin_ia32_rdtsc(); }
 
 static void *nothing(void *unused) { return unused; }
 
-int main(int count, char **arguments) {
+int main(int count, char **arguments) { /* exit code */
     (void)count;
     which = arguments[1];
     if (IS("assertion")) { both(increment, increment); assert(counter == 2); } /* assertion */
@@ -247,5 +251,12 @@ int main(int count, char **arguments) {
     if (IS("too much memory")) { void *block = malloc(1ul << 40); assert(block == NULL && errno == ENOMEM && !FAULTY); } /* too much memory */
     if (IS("arguments")) { arguments[1][0] = 'x'; arguments[1] = NULL; assert(!FAULTY); } /* arguments */
     if (IS("printed")) { both(increment, increment); char text[20]; snprintf(text, sizeof text, "%d!", counter); printf("%s %s\n", text, "done"); assert(strcmp(text, "2!") == 0); } /* printed */
+    if (IS("signal")) { both(increment, increment); if (counter != 2) raise(SIGTERM); } /* signal */
+    if (IS("unhandled")) { signal(SIGUSR1, FAULTY ? SIG_DFL : SIG_IGN); raise(SIGUSR1); } /* unhandled */
+    if (IS("overflow by copying")) { char *block = malloc(8); memcpy(block, "12345678", FAULTY ? 9 : 8); free(block); } /* overflow by copying */
+    if (IS("overflow by reading")) { char *block = malloc(4); memcpy(block, "1234", 4); counter = (int)strnlen(block, FAULTY ? 5 : 4); free(block); } /* overflow by reading */
+    if (IS("rwlock destroyed")) { if (FAULTY) pthread_rwlock_rdlock(&rwlock); pthread_rwlock_destroy(&rwlock); } /* rwlock destroyed */
+    if (IS("real clock")) printf("%llu", FAULTY ? real_clock() : 0);
+    if (IS("printed address")) { char text[20]; sprintf(text, "%p", FAULTY ? (void *)&counter : NULL); if (text[3]) atomic_store(&flag, 1); } /* printed address */
     return 0;
 }

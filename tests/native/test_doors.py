@@ -71,6 +71,7 @@ def test_arguments_of_main(tmp_path: Path) -> None:
         ("int main( {", "does not compile"),
         ("int other(void) { return 0; }", "has no function main"),
         ("#include <unistd.h>\nint main(void) { return fork(); }", "the program calls fork"),
+        ("#include <sys/socket.h>\nint main(void) { return socket(1, 1, 0); }", "calls socket"),
         ("#include <sched.h>\nint main(void) { return unshare(0); }", "--opaque unshare"),
     ],
 )

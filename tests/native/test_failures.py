@@ -24,7 +24,7 @@ SOURCE = Path(__file__).with_name("faults.c")
 FAULTS = {
     "assertion": ("assertion failed: counter == 2", "assertion"),
     "abort": ("the program calls abort", "abort"),
-    "exit code": ("the program exits with code 1", ""),
+    "exit code": ("the program exits with code 1", "exit code"),
     "exit in a thread": ("the program exits with code 3", "exit"),
     "use after free": ("use after free: block", "use after free"),
     "double free": ("double free: block", "double free"),
@@ -35,7 +35,7 @@ FAULTS = {
     "null lock": ("segmentation fault: a null pointer", "null lock"),
     "wild": ("segmentation fault: a wild pointer, 0x1234567890", "wild"),
     "division": ("arithmetic error", "division"),
-    "stack overflow": ("stack overflow", ""),
+    "stack overflow": ("stack overflow", "stack overflow"),
     "not held": ("unlock of a lock that the thread does not hold", "not held"),
     "destroyed": ("destruction of a lock that is held", "destroyed"),
     "recursive": ("assertion failed", "recursive"),
@@ -61,12 +61,17 @@ FAULTS = {
     "too much memory": ("assertion failed", "too much memory"),
     "arguments": ("assertion failed", "arguments"),
     "printed": ("assertion failed", "printed"),
+    "signal": ("Terminated", "signal"),
+    "unhandled": ("User defined signal 1", "unhandled"),
+    "overflow by copying": ("access outside of a block", "overflow by copying"),
+    "overflow by reading": ("access outside of a block", "overflow by reading"),
+    "rwlock destroyed": ("destruction of a lock that is held", "rwlock destroyed"),
 }
 # Who waits, in a comment of the line.
 DEADLOCKS = {
     "deadlock": "deadlock",
     "lost signal": "lost signal",
-    "barrier": "",
+    "barrier": "barrier",
     "semaphore": "semaphore",
 }
 
@@ -81,6 +86,12 @@ OTHERS = {
     "leak": (EXCEPTION, "memory is allocated and never freed", "leak"),
     "unwritten": (NONDETERMINISM, "what the program does depends on memory that it reads", ""),
     "unwritten branch": (NONDETERMINISM, "what the program does depends on memory that it", ""),
+    "real clock": (NONDETERMINISM, "the program does not repeat itself", ""),
+    "printed address": (
+        NONDETERMINISM,
+        "the program makes a text of an address",
+        "printed address",
+    ),
 }
 
 

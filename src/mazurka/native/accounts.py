@@ -47,7 +47,13 @@ from mazurka.engine.trace import ACCESSES, groups_of, last_change, links_of
 from mazurka.native.compiling import RUNTIME
 from mazurka.native.debug_information import plus
 from mazurka.native.operations import part_of
-from mazurka.native.runtime_library import FIRST_FAILED, OUTPUT_SIZE, POSITION, STOPPED
+from mazurka.native.runtime_library import (
+    FIRST_FAILED,
+    OUTPUT_SIZE,
+    POSITION,
+    PRINTED_ADDRESS,
+    STOPPED,
+)
 
 if TYPE_CHECKING:
     from mazurka.native.program import NativeProgram
@@ -84,6 +90,7 @@ UNWRITTEN = (
     "what the program does depends on memory that it reads before it writes it: with other values "
     "there, the same schedule goes another way"
 )
+ADDRESS = "the program makes a text of an address, which is another one each time that it runs"
 WHERE_TO_LOOK = "look for clocks, addresses, input, or memory that is read before it is written"
 
 
@@ -365,6 +372,8 @@ def thread_failed(run: RunInWords, thread: int) -> Failure:
         )
     if run.is_in_runtime(place):
         place = program.status(thread, CODE)
+    if what == "exited" and place <= 0:  # main has returned
+        place = run.debug.begin_of("main") + 1
     where = run.where(place)
     failure = new_failure(run, kind, sentence, [f"it was{where}"] if where else [])
     failure.thread = run.thread(thread)
@@ -460,6 +469,11 @@ def nondeterminism(run: RunInWords) -> Failure:
         f"another one; {WHERE_TO_LOOK}"
     )
     return new_failure(run, NONDETERMINISM, message, [])
+
+
+def address_line(program: "NativeProgram") -> list[str]:
+    """Where an address became a text."""
+    return [f"it was{RunInWords(program).where(program.library.state[PRINTED_ADDRESS])}"]
 
 
 def account_of_change(program: "NativeProgram", first: str, second: str) -> Failure:

@@ -88,6 +88,10 @@ class DebugInformation:
                     names.add(name)
                     yield Variable(address, symbol["st_size"], name)
 
+    def begin_of(self, function: str) -> int:
+        """Where the code of a function begins."""
+        return next(address for address, name in self.functions.items() if name == function)
+
     def code_of(self, names: re.Pattern[str]) -> list[tuple[int, int]]:
         """Where the code of some functions begins and ends."""
         return [

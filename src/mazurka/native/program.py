@@ -30,10 +30,12 @@ from mazurka.engine.program import (
 from mazurka.engine.result import NONDETERMINISM, Failure, Step
 from mazurka.engine.schedule import Schedule
 from mazurka.native.accounts import (
+    ADDRESS,
     UNWRITTEN,
     RunInWords,
     account_of,
     account_of_change,
+    address_line,
     race_in_words,
 )
 from mazurka.native.naming import Names
@@ -60,6 +62,7 @@ from mazurka.native.runtime_library import (
     PLAN_END,
     POLICY,
     POSITION,
+    PRINTED_ADDRESS,
     SAME,
     SLEEPER_SIZE,
     SLEEPERS,
@@ -452,6 +455,8 @@ class NativeProgram(Program):
             return "broken off"
         if self.answer.race is not None:
             return "a data race"
+        if self.runs == 1 and self.state[PRINTED_ADDRESS]:
+            return ADDRESS  # which is the same in all runs here, but nowhere else
         failed = self.state[FIRST_FAILED]
         if failed >= 0:
             return f"a failure in thread {self.thread_name(failed)}"
@@ -462,7 +467,10 @@ class NativeProgram(Program):
 
     def changed(self, first: str, second: str) -> Failure:
         failure = account_of_change(self, first, second)
-        if self.runs == 2:
+        if first == ADDRESS:
+            failure.message = ADDRESS
+            failure.details = address_line(self)
+        elif self.runs == 2:
             self.runs = 0
             self.run(self.request)
             if self.ending() == first:

@@ -229,7 +229,9 @@ static void read_texts(const char *format, va_list arguments) {
                 (void)length;
                 break;
             }
-            case 'p': (void)va_arg(arguments, void *); break;
+            case 'p':
+                if (va_arg(arguments, void *)) mz.printed_address = (int64_t)(mz.current->caller - mz_base());
+                break;
             case 'f': case 'F': case 'e': case 'E': case 'g': case 'G': case 'a': case 'A':
                 if (longs == 9) (void)va_arg(arguments, long double);
                 else (void)va_arg(arguments, double);

@@ -534,7 +534,7 @@ static void begin(void) {
     mz_copy(mz.arguments, mz.arguments_copy, mz.arguments_size);
     mz.position = mz.enabled_known = mz.output_size = mz.keys_known = 0;
     mz.stopped = NOT_STOPPED;
-    mz.out_of_rounds = mz.few_values = 0;
+    mz.out_of_rounds = mz.few_values = mz.printed_address = 0;
     mz.first_failed = NOBODY;
     mz.exited = mz.exit_code = 0;
     mz.recent = 0;

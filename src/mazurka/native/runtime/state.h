@@ -132,6 +132,7 @@ struct runtime {
     int64_t unroll, keeps_rounds;
     int64_t out_of_rounds;  /* of the run */
     int64_t few_values;  /* of the run: not all values of a choice are tried */
+    int64_t printed_address;  /* of the run: the line that made a text of an address */
     /* Not for Python. */
     int64_t learnt_known, enabled_known, ticks;
     struct thread *current;

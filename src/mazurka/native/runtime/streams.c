@@ -421,6 +421,11 @@ static int scan_text(const char *text, const char *format, va_list arguments, ui
         va_end(arguments);                                                  \
         return done;                                                        \
     }
+/* Programs that declare these themselves call them so. */
+int plain_fscanf(FILE *from, const char *format, ...) __asm__("fscanf");
+int plain_sscanf(const char *from, const char *format, ...) __asm__("sscanf");
+SCAN(plain_fscanf, FILE *from, scan_stream)
+SCAN(plain_sscanf, const char *from, scan_text)
 SCAN(__isoc99_fscanf, FILE *from, scan_stream)
 SCAN(__isoc99_sscanf, const char *from, scan_text)
 SCAN(__isoc23_fscanf, FILE *from, scan_stream)
