@@ -570,7 +570,9 @@ def kept_options(options: Options) -> dict[str, Any]:
 
 def note_options(result: Result, options: Options, program: object) -> None:
     """Say in the schedules how the program was run: they fit it only if it is run so again."""
-    own = {"flags": program.flags, "args": program.args} if isinstance(program, CProgram) else {}
+    own = {}
+    if isinstance(program, CProgram) and program.specification is None:  # else it has a name
+        own = {"flags": program.flags, "args": program.args}
     for failure in result.failures:
         kept = {**failure.schedule.options, **options.saved(), **own}
         failure.schedule = replace(failure.schedule, options=kept)

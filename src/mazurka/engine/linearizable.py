@@ -43,6 +43,10 @@ class Verdict(NamedTuple):
 
 
 FINE: Final = None
+NOT_ALL_ORDERS: Final = (
+    "whether calls are linearizable is known only where all orders of independent steps are "
+    "possible: leave out {}"
+)
 
 
 class Pattern(NamedTuple):

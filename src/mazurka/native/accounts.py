@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from mazurka.engine.event import Event
+from mazurka.engine.history_table import complaint, history_lines
+from mazurka.engine.linearizable import Judge
 from mazurka.engine.operation import (
     ACQUIRE,
     AWAIT,
@@ -37,6 +39,7 @@ from mazurka.engine.result import (
     EXCEPTION,
     LIVELOCK,
     NONDETERMINISM,
+    NOT_LINEARIZABLE,
     STUCK,
     TOO_LONG,
     Failure,
@@ -314,9 +317,21 @@ def source_line(file: str, line: int) -> str:
     return linecache.getline(file, line).strip() if file else ""
 
 
-def account_of(program: "NativeProgram") -> Failure:
-    """The failure of the latest run."""
+def account_of(program: "NativeProgram", judge: Judge | None = None) -> Failure:
+    """The failure of the latest run. The judge has looked at the calls that it tells of."""
     run = RunInWords(program)
+    if judge is None or judge.verdict is None:
+        return failure_of(run)
+    told, lines = complaint(judge, run.thread), history_lines(judge, run.thread)
+    if judge.verdict.blamed >= 0 or program.answer.status == COMPLETE:
+        return new_failure(run, NOT_LINEARIZABLE, told, lines)
+    failure = waiting_for_ever(run)
+    failure.details += [told, *lines]
+    return failure
+
+
+def failure_of(run: RunInWords) -> Failure:
+    program = run.program
     library = program.library
     stopped = library.state[STOPPED]
     if stopped == 1 or program.diverged_at >= 0:

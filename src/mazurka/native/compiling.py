@@ -27,6 +27,7 @@ RUNTIME = Path(__file__).parent / "runtime"
 SEARCHED = ["run", "tell", "fibers", "memory", "heap", "hooks", "crashes"]
 SEARCHED += ["threads", "spins", "races", "sections"]
 LIBRARY = ["startup", "kernel", "files", "streams", "clocks", "signals", "choices", "refusals"]
+LIBRARY += ["calls"]
 PLAIN_PARTS = [*SEARCHED, *LIBRARY]
 SEEN_PARTS = ("libc", "texts")  # compiled as programs are
 CPP_PARTS = ("cpp",)

@@ -5,6 +5,7 @@ from typing import Final
 
 from mazurka.engine.errors import BeginsAnew, MazurkaError
 from mazurka.engine.event import Event, dependent
+from mazurka.engine.linearizable import NOT_ALL_ORDERS, Judge
 from mazurka.engine.operation import (
     ALL,
     CHOOSE,
@@ -29,6 +30,7 @@ from mazurka.engine.program import (
 )
 from mazurka.engine.result import NONDETERMINISM, Failure, Step
 from mazurka.engine.schedule import Schedule
+from mazurka.engine.trace import copied
 from mazurka.native.accounts import (
     ADDRESS,
     UNWRITTEN,
@@ -38,6 +40,7 @@ from mazurka.native.accounts import (
     address_line,
     race_in_words,
 )
+from mazurka.native.calls import calls_told
 from mazurka.native.naming import Names
 from mazurka.native.operations import FORM_PLAIN, NativeValues, part_of, view_of
 from mazurka.native.runtime_library import (
@@ -155,6 +158,7 @@ class NativeProgram(Program):
         self.watched = 0  # how many locations the runtime was told about
         self.manner = (-1, False, False)  # how it was told to go on
         self.runs = 0
+        self.judge: Judge | None = None  # of the calls that the program tells of
         self.state[WATCHED] = 0
         self.state[ONLY_SYNC] = manner.granularity == "sync"
         self.state[UNROLL] = manner.unroll or 0
@@ -359,7 +363,39 @@ class NativeProgram(Program):
             answer.failed = True
         if self.settings.leaks and answer.status == COMPLETE and not answer.failed:
             answer.failed = bool(self.library.unfreed(1))
+        if self.judge is not None:
+            self.judge.verdict = None
+            if self.has_history(answer):
+                self.look_at_calls(answer, self.judge)
         return answer
+
+    def has_history(self, answer: Answer) -> bool:
+        """Whether all calls have come as far as they ever will, and nothing else has failed."""
+        if answer.race is not None or self.state[FIRST_FAILED] >= 0:
+            return False
+        return answer.failed == (answer.status == BLOCKED) and answer.status != REDUNDANT
+
+    def look_at_calls(self, answer: Answer, judge: Judge) -> None:
+        """Whether the calls are linearizable; calls that wait for ever may be as they should."""
+        if not self.request.orders_writes:
+            raise MazurkaError(NOT_ALL_ORDERS.format("equivalence='reads-from'"))
+        if self.library.number("mz_has_sections"):
+            raise MazurkaError(NOT_ALL_ORDERS.format("atomic sections"))
+        if judge.look(calls_told(self.library), self.events) is not None:
+            answer.failed = True
+        elif answer.status == BLOCKED:
+            calling = {call.thread for call in judge.waiting}
+            answer.failed = not all(
+                thread in calling or thread == 0 or self.status(thread, IS_FINISHED)
+                for thread in self.live()
+            )
+
+    def in_order_of_witness(self) -> None:
+        """Run the execution in the order in which its calls are not linearizable."""
+        judge = self.judge
+        if judge is not None and judge.verdict is not None and not judge.verdict.is_own:
+            events = self.events
+            self.run(Request([copied(events[position]) for position in judge.witness()]))
 
     def look_at_threads(self, answer: Answer) -> None:
         """Who has not finished, and why."""
@@ -429,7 +465,8 @@ class NativeProgram(Program):
         return self.threads[thread * library.thread_size + library.status_at + what]
 
     def failure(self) -> Failure:
-        failure = account_of(self)
+        self.in_order_of_witness()
+        failure = account_of(self, self.judge)
         if failure.kind == NONDETERMINISM and self.runs == 2 and self.repeats_with_same_memory():
             failure.message = UNWRITTEN
         return failure
@@ -457,6 +494,8 @@ class NativeProgram(Program):
             return "a data race"
         if self.runs == 1 and self.state[PRINTED_ADDRESS]:
             return ADDRESS  # which is the same in all runs here, but nowhere else
+        if self.judge is not None and self.judge.verdict is not None:
+            return self.judge.ending()
         failed = self.state[FIRST_FAILED]
         if failed >= 0:
             return f"a failure in thread {self.thread_name(failed)}"

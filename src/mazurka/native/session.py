@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from mazurka.engine.errors import MazurkaError
+from mazurka.engine.linearizable import Judge
 from mazurka.engine.memory_use import rare_collections
 from mazurka.engine.result import Result
 from mazurka.engine.task import Outdated
@@ -146,6 +147,8 @@ class NativeSession:
             library.set_limit(self.step_limit)
             for _ in range(MOST_SEARCHES):
                 program = NativeProgram(library, names, self.manner)
+                if self.program.specification is not None:
+                    program.judge = Judge(self.program.specification, program.values)
                 program.learn(learnt)
                 try:
                     found = search(program)

@@ -5,7 +5,7 @@ from typing import Final
 
 from mazurka.engine.errors import MazurkaError
 from mazurka.engine.event import NO_EVENTS, Event
-from mazurka.engine.linearizable import Judge
+from mazurka.engine.linearizable import NOT_ALL_ORDERS, Judge
 from mazurka.engine.operation import (
     AWAIT_PART,
     JOIN,
@@ -53,11 +53,6 @@ WAITED = (
 SPINS = (
     "a thread goes round in a loop while others wait with timeouts, which with timeouts='last' "
     "never end: leave it out, or let the thread wait"
-)
-
-NOT_ALL_ORDERS = (
-    "whether calls are linearizable is known only where all orders of independent steps are "
-    "possible: leave out {}"
 )
 
 ORDER_IS_OPEN = (

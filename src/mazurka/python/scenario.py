@@ -1,6 +1,5 @@
 """Threads that call the operations of one object: a program, of which the calls are kept."""
 
-import sys
 from collections import deque
 from collections.abc import Callable, Sequence
 from enum import Enum
@@ -39,19 +38,10 @@ class Scenario:
         self.specification = specification
         self.make = make
         self.scenarios = scenarios
-        self.title = title
+        self.__qualname__ = title
         self.assuming = assuming  # which scenarios are left out
         self.__name__ = "main"  # of its first thread
         self.__module__ = ""  # where it was made, if others are to find it there
-
-    def __getattr__(self, name: str) -> Any:
-        """As what others know it: a variable of its module, if it is one."""
-        if name != "__qualname__":
-            raise AttributeError(name)
-        module = sys.modules.get(self.__module__)
-        variables = {} if module is None else vars(module)
-        found = [name for name, value in variables.items() if value is self]
-        return found[0] if found else self.title
 
     def __call__(self) -> object:
         RUNNING.check.history = []

@@ -48,6 +48,8 @@ def digest_of(file: str) -> str:
 
 def named(program: Any) -> NamedProgram:
     """The name of a Python function; a MazurkaError says why other processes would not find it."""
+    if getattr(program, "specification", None) is not None:
+        return named_variable(program)
     if hasattr(program, "flags"):  # a C program
         file = os.path.abspath(program.file)
         return NamedProgram("", str(program.file), file, tuple(program.flags), tuple(program.args))
@@ -67,6 +69,18 @@ def named(program: Any) -> NamedProgram:
     if code_of(looked_up(home, found)) is not code_of(function):
         raise not_found(name, f"that name has another function in the module {module}")
     return found
+
+
+def named_variable(program: Any) -> NamedProgram:
+    """The name of a scenario, which is a variable of its module."""
+    home = sys.modules.get(program.__module__)
+    names = [] if home is None else [name for name in vars(home) if vars(home)[name] is program]
+    if home is None or home.__name__ == "__main__" or not names:
+        raise MazurkaError(
+            f"other processes cannot find {program.__qualname__}: make it a variable of a module, "
+            "with mazurka.scenario; or search with jobs=1"
+        )
+    return NamedProgram(home.__name__, names[0], file_of(home))
 
 
 def file_of(module: ModuleType) -> str:

@@ -18,6 +18,9 @@ static struct {
     struct mark *marks;  /* by location */
 } sections STATE = {0};
 
+/* Whether there was one so far, in any execution. */
+EXPORTED int64_t mz_has_sections(void) { return sections.section != 0; }
+
 void mz_map_sections(void) {
     sections.marks = mz_map(NULL, (size_t)MOST_LOCATIONS * sizeof *sections.marks);
 }

@@ -209,6 +209,9 @@ void mz_exit_thread(void);
 /* clocks.c */
 void mz_begin_clocks(void);
 
+/* calls.c */
+void mz_begin_calls(void);
+
 /* kernel.c */
 void mz_reset_futexes(void);
 
