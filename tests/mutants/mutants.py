@@ -462,8 +462,8 @@ MUTANTS = [
     ),
     Mutant(
         "python/primitives/atomic.py",
-        "if overridden or not RUNNING.check.runtime.independent_adds:",
-        "if not RUNNING.check.runtime.independent_adds:",
+        "if type(owner) is not Atomic or method != owner.fetch_add:",
+        "if method != owner.fetch_add:",
         SEARCHES,
     ),
     # What is shared, and put back

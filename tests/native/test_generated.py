@@ -8,6 +8,7 @@ import pytest
 
 import mazurka
 from tests.native.in_process import compiled_text, explored
+from tests.oracles.generated import PROGRAMS
 
 Instruction = tuple[Any, ...]
 Threads = list[list[Instruction]]
@@ -305,6 +306,6 @@ def test_generated_programs() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(10, 20))
+@pytest.mark.parametrize("seed", range(10, 10 + max(PROGRAMS // 100, 1)))
 def test_many_generated_programs(seed: int) -> None:
     compare(seed, 50)

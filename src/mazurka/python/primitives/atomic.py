@@ -112,9 +112,6 @@ class Atomic(SharedObject):
 def unused(method: Any) -> Any:
     """What a method is to be called as in a statement, where nobody takes what it gives."""
     owner = getattr(method, "__self__", None)
-    if not isinstance(owner, Atomic) or method != owner.fetch_add:
+    if type(owner) is not Atomic or method != owner.fetch_add:
         return method
-    overridden = type(owner).fetch_add is not Atomic.fetch_add
-    if overridden or not RUNNING.check.runtime.independent_adds:
-        return method
-    return owner.fetch_add_unused
+    return owner.fetch_add_unused if RUNNING.check.runtime.independent_adds else method
