@@ -1,14 +1,20 @@
 """Executions that are computed: what the doors say of them. (That they are right is for the oracles
 to say: tests/conformance, tests/oracles.)"""
 
+import queue
+import random
 import threading
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import pytest
 
 from mazurka import Atomic, explore, spawn
+from mazurka.api import explore_tasks
+from mazurka.engine.histories import NOT_KEPT, key_of
 from mazurka.engine.result import Result
+from mazurka.engine.task import Task
 from mazurka.python.check import RUNNING
 
 ROUNDS = 3
@@ -52,11 +58,33 @@ def with_attributes() -> tuple[int, int]:
     return box.p, box.q
 
 
+def through_a_queue(maxsize: int) -> int:
+    jobs: queue.Queue[int | None] = queue.Queue(maxsize)
+    total = Atomic(0)
+
+    def work() -> None:
+        while (job := jobs.get()) is not None:
+            total.fetch_add(job)
+            jobs.task_done()
+
+    workers = [threading.Thread(target=work) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    for job in (1, 2, 3, None, None):
+        jobs.put(job)
+    for worker in workers:
+        worker.join()
+    return total.load()
+
+
 def found(result: Result) -> tuple[object, ...]:
     return result.verdict, result.complete, result.blocked, result.redundant, result.outcomes
 
 
-@pytest.mark.parametrize("program", [with_atomics, with_attributes])
+@pytest.mark.parametrize(
+    "program",
+    [with_atomics, with_attributes, partial(through_a_queue, 0), partial(through_a_queue, 1)],
+)
 @pytest.mark.parametrize("algorithm", ["pop", "optimal", "trust"])
 def test_executions_are_computed(program: Callable[[], object], algorithm: Any) -> None:
     run = explore(program, algorithm=algorithm)
@@ -65,6 +93,45 @@ def test_executions_are_computed(program: Callable[[], object], algorithm: Any) 
     assert run.computed == 0
     assert computed.computed > 0
     assert computed.unremembered == ""
+
+
+def test_tasks_are_computed() -> None:
+    """A search in parts finds what it finds in one go."""
+    total, left = explore_tasks(with_attributes, [Task("pop")], max_executions=20, remember=True)
+    while left:
+        more, new = explore_tasks(with_attributes, [left.pop()], max_executions=50, remember=True)
+        total, left = total + more, left + new
+    total.conclude(everything=True)
+    assert found(total) == found(explore(with_attributes))
+    assert total.computed > 0
+
+
+def test_tasks_that_share_what_is_not_seen_are_run() -> None:
+    """What others have counted could not be taken back."""
+    result, left = explore_tasks(with_atomics, [Task("pop")], instrument=None, remember=True)
+    assert not left
+    assert result.computed == 0
+
+
+class Pair(NamedTuple):
+    one: object
+    two: object
+
+
+class Marked(Pair):
+    """Has attributes of its own."""
+
+
+def test_named_tuples_are_their_parts() -> None:
+    assert key_of(Pair(1, "a")) == key_of(Pair(1, "a")) != key_of((1, "a"))
+    assert key_of(Pair(1, True)) != key_of(Pair(1, 1))
+    assert key_of(Pair(1, [])) is NOT_KEPT
+    assert key_of(Marked(1, 2)) is NOT_KEPT
+
+    class Local(NamedTuple):  # another class in every execution
+        one: object
+
+    assert key_of(Local(1)) is NOT_KEPT
 
 
 def test_what_a_thread_makes_depends_on_what_it_met() -> None:
@@ -99,6 +166,43 @@ def test_a_program_that_changes_is_told() -> None:
         return x.load() if RUNNING.executions < before + 5 else -1
 
     result = explore(program, remember=True)
+    assert [failure.kind for failure in result.failures] == ["nondeterminism"]
+
+
+def misbehaving(seed: int) -> Callable[[], object]:
+    """A program of which one thread does something else in one of so many runs."""
+    chance = random.Random(seed)
+    period = chance.randint(2, 30)
+    how = chance.choice(["value", "location", "more", "less", "result", "thread"])
+    who = chance.randrange(3)
+    before = RUNNING.executions
+
+    def program() -> object:
+        x, y = Atomic(0), Atomic(0)
+        is_other = (RUNNING.executions - before) % period == 0
+
+        def work(number: int) -> int:
+            differs = is_other and number == who
+            for _ in range(2):
+                (y if differs and how == "location" else x).store(
+                    number + 10 * (differs and how == "value")
+                )
+            if not (differs and how == "less"):
+                y.load()
+            if differs and how == "more":
+                y.load()
+            return number + (differs and how == "result")
+
+        handles = [spawn(work, number) for number in range(3 + (is_other and how == "thread"))]
+        return sum(handle.join() for handle in handles), x.load()
+
+    return program
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_programs_that_misbehave_now_and_then_are_told(seed: int) -> None:
+    result = explore(misbehaving(seed), remember=True)
+    assert result.verdict != "verified"
     assert [failure.kind for failure in result.failures] == ["nondeterminism"]
 
 

@@ -369,8 +369,9 @@ def searched(
     pause_after: float = -1.0,
 ) -> Found:
     """Search a program as the options say; anew, with every execution run, if what was computed
-    of one turns out to be wrong. Tasks run all: what others have counted cannot be taken back."""
-    if tasks is not None:
+    of one turns out to be wrong. Where that may be, tasks run all: what others have counted cannot
+    be taken back."""
+    if tasks is not None and not program.sees_all():
         options = replace(options, remember=False)
     try:
         return searched_once(program, tasks, options, begun, pause_after)
@@ -428,13 +429,19 @@ def explorer_of(
     return explorer
 
 
+def remembering(program: Program, options: Options) -> Program:
+    """A program as searches run it: by what its threads are known to do, if they are to remember
+    that."""
+    if not options.remember:
+        return program
+    return Remembered(program, options.max_events, options.remember_mb)
+
+
 def new_search(
     program: Program, options: Options, algorithm: str, time_limit: float | None
 ) -> Search:
-    if options.remember:
-        program = Remembered(program, options.max_events, options.remember_mb)
     search = Search(
-        program,
+        remembering(program, options),
         Result(algorithm=algorithm, equivalence=options.equivalence),
         options.stop_on_failure,
         options.max_executions,
@@ -465,7 +472,7 @@ def run_search(search: Search, tasks: Sequence[Task] | None, options: Options) -
     result.memory_mb = peak_memory_mb()
     result.outcomes.update(search.outcomes)
     if isinstance(search.program, Remembered):
-        result.computed = search.program.computed
+        result.computed = search.program.newly_computed()
         result.unremembered = search.program.why_not
     left: list[Task] = []
     if tasks is not None and search.is_broken:

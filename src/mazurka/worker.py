@@ -12,6 +12,7 @@ from pathlib import Path
 from mazurka.api import (
     check_program,
     explorer_of,
+    remembering,
     runnable,
     session_of,
     undecorated,
@@ -76,6 +77,8 @@ def explore_tasks_of(channel: Channel, function: object, setup: Setup) -> Closed
         if worker.has_reported:
             raise Outdated(program.learnt())
         first: list[list[Event]] = []
+        if program.sees_all():  # else it may turn out that what was counted is wrong
+            program = remembering(program, setup.options)  # the same threads in all tasks
 
         def explorer(task: Task) -> Explorer:
             known = [copy_of(event) for event in first[0]] if first else None

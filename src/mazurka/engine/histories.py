@@ -5,6 +5,7 @@ node of the tree is one history. It says what the thread does next, and leads on
 thing that this may give.
 """
 
+import sys
 from typing import Final
 
 from mazurka.engine.event import NO_PLACE, Event
@@ -22,7 +23,8 @@ NODE_BYTES: Final = 400  # about what a history takes
 
 def key_of(value: object) -> object:
     """What stands for a value when histories are compared: the same for values that no program can
-    tell apart, NOT_KEPT for those that are not numbers, texts, None, or tuples of them."""
+    tell apart, NOT_KEPT for those that are not numbers, texts, None, or tuples of them, with names
+    or without."""
     kind = type(value)
     if kind is int or kind is str or value is None:
         return value
@@ -30,9 +32,11 @@ def key_of(value: object) -> object:
         return TRUE if value else FALSE
     if kind is float or kind is bytes or kind is complex:
         return kind.__name__, repr(value)
-    if kind is tuple:
-        assert isinstance(value, tuple)
-        keys: list[object] = ["tuple"]
+    if isinstance(value, tuple):
+        name = "tuple" if kind is tuple else name_of_record(kind)
+        if not name:
+            return NOT_KEPT
+        keys: list[object] = [name]
         for part in value:
             key = key_of(part)
             if key is NOT_KEPT:
@@ -40,6 +44,17 @@ def key_of(value: object) -> object:
             keys.append(key)
         return tuple(keys)
     return NOT_KEPT
+
+
+def name_of_record(kind: type) -> str:
+    """The name of a class of named tuples, which are their parts and nothing else; empty for other
+    classes. It must be the same class in every execution."""
+    equality: object = kind.__eq__
+    if not hasattr(kind, "_fields") or kind.__dictoffset__ or equality is not tuple.__eq__:
+        return ""
+    module = sys.modules.get(kind.__module__)
+    is_there = getattr(module, kind.__qualname__, None) is kind
+    return f"{kind.__module__}.{kind.__qualname__}" if is_there else ""
 
 
 class Node:

@@ -71,6 +71,7 @@ class Remembered(Program):
         self.chosen: list[Event] = []  # a step that was decided on, and could not be computed
         self.runs = 0
         self.computed = 0
+        self.told_of = 0  # of these
         self.difference: Failure | None = None  # of a program that does not repeat itself
         self.first_ones = FIRST_ONES
         self.every = EVERY
@@ -127,6 +128,12 @@ class Remembered(Program):
         self.why_not = why
         self.walk.begin()
         self.histories.root = None
+
+    def newly_computed(self) -> int:
+        """How many executions were computed since this was last asked."""
+        new = self.computed - self.told_of
+        self.told_of = self.computed
+        return new
 
     # Computing
 

@@ -21,12 +21,15 @@ from mazurka.python.primitives.counters import Count
 from mazurka.python.primitives.events import Event as Flag
 from mazurka.python.primitives.locks import Lock, RLock
 from mazurka.python.primitives.semaphores import Semaphore
+from mazurka.python.primitives.standard_queues import Gets, Place, Puts, Unfinished
 from mazurka.python.runtime.names import Names
 from mazurka.python.runtime.runtime import NOTHING
 from mazurka.python.runtime.standard_thread import Ended
 
 # Objects that have nothing but their value that threads could tell each other by.
-SEEN_WHOLLY: Final = (Atomic, Count, Ended, Flag, Lock, RLock, Semaphore, Variable)
+SEEN_WHOLLY: Final = (
+    Atomic, Count, Ended, Flag, Gets, Lock, Place, Puts, RLock, Semaphore, Unfinished, Variable,
+)  # fmt: skip
 
 TIMEOUTS_LAST: Final = "timeouts come last, which depends on all that the threads do"
 SYNC: Final = "accesses are no steps with granularity='sync'"

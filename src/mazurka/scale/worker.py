@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 
 from mazurka.engine.memory_use import peak_memory_mb
+from mazurka.engine.remembered import Remembered
 from mazurka.engine.result import Result
 from mazurka.engine.search import Explorer
 from mazurka.engine.task import Task
@@ -148,6 +149,9 @@ class Worker:
         result.outcomes.update(search.outcomes)
         result.outcomes = portable_outcomes(result.outcomes)
         result.memory_mb = peak_memory_mb()
+        if isinstance(search.program, Remembered):
+            result.computed = search.program.newly_computed()
+            result.unremembered = search.program.why_not
         if search.counted == search.max_executions:
             result.reason = ""  # that limit is of this worker alone
         self.results.append((current.key, result))

@@ -9,7 +9,7 @@ thing altogether (queues.py). Which of these a queue has to be shows while the p
 the search begins anew.
 """
 
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 from mazurka.engine.event import Event
 from mazurka.engine.operation import ADD_TO, FETCH_ADD, STORE, WAIT
@@ -26,14 +26,13 @@ TICKETS: Final = 0
 ITEMS: Final = 1
 WHOLE: Final = 2
 
-TAKEN: Final = object()
+TAKEN: Final = "taken"  # in place of what was in a place
 
 
-class Filled:
+class Filled(NamedTuple):
     """What is in a place of a queue."""
 
-    def __init__(self, item: object) -> None:
-        self.item = item
+    item: object
 
 
 class Puts(SharedObject):
