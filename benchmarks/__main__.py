@@ -110,7 +110,13 @@ def run(
         instance = parse(program)
         if is_c:
             measured = measure_in_c(
-                instance, algorithm, max_executions, time_limit, stop_on_failure
+                instance,
+                algorithm,
+                max_executions,
+                time_limit,
+                not no_loop_purity,
+                unroll,
+                stop_on_failure,
             )
         else:
             measured = measure(

@@ -43,6 +43,8 @@ def why_skipped(row: PaperRow, table_name: str, budget: int, is_c: bool = False)
     benchmark = BENCHMARKS.get(row.benchmark)
     if is_c and not is_in_c(row.benchmark):
         return "it is not written in C"
+    if is_c and benchmark is not None and benchmark.loops and row.loop_settings.get("awaits", True):
+        return "nothing awaits in C"
     if benchmark is None or benchmark.table != table_name:
         return "no program for it yet"
     if row.expected_complete is None:
@@ -73,6 +75,8 @@ def compare(row: PaperRow, algorithm: str, budget: int, is_c: bool = False) -> C
 def difference(row: PaperRow, measured: Measurement) -> str:
     """What differs from what is to be expected; empty when nothing does."""
     complete, blocked = row.expected_complete, row.expected_blocked
+    if measured.language == "C" and row.c_complete is not None:
+        complete, blocked = row.c_complete, row.c_blocked
     if blocked is None:  # it is not known how many there are
         blocked = measured.blocked
     if (measured.complete, measured.blocked) != (complete, blocked):

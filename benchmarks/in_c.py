@@ -1,8 +1,8 @@
 """The C version of each benchmark: its file in ``c/``, and what its macros are.
 
-A flag with ``{0}`` in it gets the first parameter, and so on. Programs that count their violations
-print a word for each. treiber-retrying is not there: in C, rounds of loops that change nothing are
-cut, and it has some.
+A flag with ``{0}`` in it gets the first parameter, and so on; ``{all}`` is all of them. Programs
+that count their violations print a word for each. treiber-retrying is not there: in C, rounds of
+loops that change nothing are cut, and it has some.
 """
 
 from collections import Counter
@@ -86,12 +86,32 @@ SAFE = {
         if structure + suffix in BENCHMARKS
     },
 }
+# The state of a thread that waits is its stack and registers: -O1 leaves less there that is over.
+KINDS = "-DFIRST_KIND={0} -DSECOND_KIND={1} -DBOTH_KINDS={2}"
+WAITING = {
+    "ttaslock": "ttaslock -O1 -DTHREADS={0}",
+    "twalock": "twalock -O1 -DTHREADS={0}",
+    "mcslock": "mcslock -O1 -DTHREADS={0}",
+    "qspinlock": "qspinlock -O1 -DTHREADS={0}",
+    "mutex": "futex_mutex -O1 -DTHREADS={0}",
+    "mutex-musl": "futex_mutex -O1 -DTHREADS={0} -DMUSL",
+    "rwlocks": f"rwlocks -O1 {KINDS}",
+    "seqlock": f"seqlock -O1 {KINDS}",
+    "mpmc-queue": f"mpmc_queue -O1 {KINDS}",
+    "mpmc-queue-reload": f"mpmc_queue -O1 {KINDS} -DRELOAD",
+    "treiber-stack": f"treiber_stack -O1 {KINDS}",
+    "ms-queue-loops": f"ms_queue -O1 {KINDS}",
+    "safestack": "safestack -O1 -DOPERATIONS={all}",
+    "sortnet-loops": "sortnet -O1 -DTHREADS={0}",
+    "figure-6-loop": "figure_6_loop -O1 -DFIRST={0} -DSECOND={1} -DTHIRD={2}",
+}
 IN_C = {
     **POP,
     **QPOR,
     **BUGGY,
     **{f"{name}-counted": f"{words} -DCOUNTED" for name, words in BUGGY.items()},
     **SAFE,
+    **WAITING,
 }
 
 
@@ -104,7 +124,7 @@ def in_c(instance: Instance) -> CProgram:
     name = instance.benchmark.name
     if not is_in_c(name):
         raise ValueError(f"{name} is not written in C")
-    file, *flags = IN_C[name].format(*instance.values).split()
+    file, *flags = IN_C[name].format(*instance.values, all=instance.parameter).split()
     return mazurka.c_program(FOLDER / f"{file}.c", flags)
 
 

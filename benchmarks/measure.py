@@ -132,6 +132,8 @@ def measure_in_c(
     algorithm: str,
     max_executions: int | None,
     time_limit: float | None,
+    loop_purity: bool = True,
+    unroll: int | None = None,
     stop_on_failure: bool = False,
 ) -> Measurement:
     """The same for the C version, in this process: so its search and its compiler each have a time
@@ -144,6 +146,8 @@ def measure_in_c(
         max_executions=max_executions,
         time_limit=time_limit,
         stop_on_failure=stop_on_failure,
+        loop_purity=loop_purity,
+        unroll=unroll,
         max_events=MAX_EVENTS,
         granularity="access",
     ).checked()

@@ -109,7 +109,8 @@ class PaperRow:
     """One program under one setting, with the paper's figures; None where the paper has none.
 
     What is expected is the same, unless the table has columns for it: the tool of a paper may also
-    count executions that do not exist here, such as failed attempts to take a lock. ``by_bound``
+    count executions that do not exist here, such as failed attempts to take a lock. ``c_complete``
+    and ``c_blocked`` are the counts to expect of the C version where these are others. ``by_bound``
     has the complete executions with at most 0, 1, 2, ... preemptions, as far as they are known, and
     ``paper_by_bound`` those that the paper's tool explored, some of which may take more;
     ``least_preemptions`` is how many a violation of the program's checks takes.
@@ -124,6 +125,8 @@ class PaperRow:
     blocked: int | None
     expected_complete: int | None
     expected_blocked: int | None
+    c_complete: int | None
+    c_blocked: int | None
     expected_violating: int | None
     expected_verdict: str  # empty where it is not said
     redundant: int | None
@@ -179,6 +182,8 @@ def read_row(table: PaperTable, cells: dict[str, str]) -> PaperRow:
         blocked=whole(blocked),
         expected_complete=whole(cells.get("expected_complete", complete)),
         expected_blocked=whole(cells.get("expected_blocked", blocked)),
+        c_complete=whole(cells.get("c_complete")),
+        c_blocked=whole(cells.get("c_blocked")),
         expected_violating=whole(cells.get("violating")),
         expected_verdict=cells.get("expected_verdict", ""),
         redundant=whole(cells.get("redundant")),

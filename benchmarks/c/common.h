@@ -31,3 +31,24 @@ static inline void run_both(thread_function *one, thread_function *other) {
     pthread_t threads[] = {start(one, 0), start(other, 1)};
     join_all(threads, 2);
 }
+
+/* Run a function as so many threads to their ends, each with its number. */
+static inline int run(thread_function *function, int count) {
+    pthread_t threads[count];
+    for (int me = 0; me < count; me++) threads[me] = start(function, me);
+    join_all(threads, count);
+    return 0;
+}
+
+/* Threads of two kinds, and such that are both. */
+#ifdef FIRST_KIND
+enum { FIRST_TWO = FIRST_KIND + SECOND_KIND, ALL_THREADS = FIRST_TWO + BOTH_KINDS };
+
+static inline int run_kinds(thread_function *first, thread_function *second, thread_function *both) {
+    pthread_t threads[ALL_THREADS];
+    for (int me = 0; me < ALL_THREADS; me++)
+        threads[me] = start(me < FIRST_KIND ? first : me < FIRST_TWO ? second : both, me);
+    join_all(threads, ALL_THREADS);
+    return 0;
+}
+#endif

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from mazurka.engine.event import Event, copy_of, dependent
+from mazurka.engine.event import Event, changes_all, copy_of, dependent
 from mazurka.engine.operation import CHOOSE, JOIN, UNKNOWN, may_block, mode_when_enabled
 from mazurka.engine.program import (
     BLOCKED,
@@ -17,6 +17,7 @@ from mazurka.engine.program import (
     REDUNDANT,
     Answer,
     Request,
+    Watch,
     Watcher,
 )
 from mazurka.engine.program import Program as EngineProgram
@@ -341,18 +342,26 @@ def standing_after(subject: EngineProgram, steps: list[Event]) -> list[Event]:
 @given(program=any_program, chance=chance)
 @on_programs
 def test_who_is_kept_asleep_does_not_go_on(name: str, program: Program, chance: Random) -> None:
-    """The watcher is asked where a location is watched, and nowhere else."""
+    """The watcher is asked where a watch says so, and nowhere but at locations that have one."""
     with FRONT_ENDS[name].make(program) as subject:
         steps = random_run(subject, chance)
         steps = steps[: chance.randint(0, len(steps))]
         request = run_after(subject, steps, chance)
-        request.watched = [chance.random() < 0.5, chance.random() < 0.5]
+        places = [at for at in (0, 1) if chance.random() < 0.5]
+        watched = [Watch(at, chance.randrange(len(program))) for at in places]
+        request.watched = watched
         sleeper = Sleeper(subject, chance)
         request.watcher = sleeper
         answer = subject.run(request)
-        assert all(request.watched[location] for _, location in sleeper.asleep)
-        for event in request.events[len(steps) :]:
-            if 0 <= event.location < 2 and request.watched[event.location]:
+        assert {location for _, location in sleeper.asleep} <= {watch.location for watch in watched}
+        latest: dict[int, Event] = {}
+        for place, event in enumerate(request.events):
+            former = latest.get(event.location)
+            latest[event.location] = event
+            if place < len(steps) or former is None or changes_all(former):
+                continue
+            threads = [watch.thread for watch in watched if watch.location == event.location]
+            if any(subject.precedes(event.thread, thread) for thread in threads):
                 assert sleeper.asleep[event.thread, event.location] is False
         for step in answer.sleeping:
             assert sleeper.asleep[step.thread, step.location]

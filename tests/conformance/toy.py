@@ -107,7 +107,7 @@ class ToyProgram(Program):
     def is_awake(self, step: Event) -> bool:
         """Whether a step may come now. A choice takes the first alternative that may."""
         request, asleep = self.request, [e.choice for e in self.sleep if e.thread == step.thread]
-        watched = [place for place, is_watched in enumerate(request.watched) if is_watched]
+        watched = [watch.location for watch in request.watched]
         kept = step.location in watched and request.watcher.keeps_asleep(step.thread, step.location)
         while step.choice in asleep and step.choice + 1 < step.alternatives:
             step.choice += 1

@@ -49,8 +49,20 @@ NOBODY: Final = -1  # no thread
 NOT_KNOWN: Final = -2  # which thread
 UNFINISHED: Final = object()  # in place of what a thread gives
 NO_PARTNERS: Final[list[int]] = []
-NO_LOCATIONS: Final[list[bool]] = []
 NO_POLLS: Final[list[int]] = []
+
+
+class Watch:
+    """A search must be asked before a thread accesses a location that precedes a certain one. It
+    need not be asked where nothing has accessed the location yet, or where the latest access to it
+    has changed all of it."""
+
+    def __init__(self, location: int, thread: int) -> None:
+        self.location = location
+        self.thread = thread
+
+
+NO_WATCHES: Final[list[Watch]] = []
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -59,7 +71,8 @@ class Watcher:
 
     def keeps_asleep(self, thread: int, location: int) -> bool:
         """Whether a thread must not access now, in the free part of a run, the location that it
-        stands before. Asked where that location is watched."""
+        stands before. Asked where a watch says so; where that location has a watch, it may be asked
+        in any case."""
         raise NotImplementedError
 
     def ends_run(self) -> bool:
@@ -96,7 +109,7 @@ class Request:
         self.first = NOBODY  # with LEFTMOST: who makes the first free step, if it can
 
         self.watcher: Watcher | None = None
-        self.watched = NO_LOCATIONS  # whether a location is; those beyond the list are not
+        self.watched = NO_WATCHES
         self.watches_steps = False
 
         # What the search needs to know of every execution, or can take.

@@ -6,11 +6,12 @@ from mazurka.engine.event import NO_EVENTS, Event, dependent
 from mazurka.engine.operation import AWAIT, AWAIT_EXCHANGE, AWAIT_PART, CHOOSE, NONE
 from mazurka.engine.program import (
     LEFTMOST,
-    NO_LOCATIONS,
     NO_PARTNERS,
+    NO_WATCHES,
     NOBODY,
     PICKED,
     Request,
+    Watch,
     Watcher,
 )
 
@@ -76,7 +77,7 @@ class Turns:
         self.partners = NO_PARTNERS
         self.first = NOBODY
         self.watcher: Watcher | None = None
-        self.watched: list[bool] = NO_LOCATIONS
+        self.watched: list[Watch] = NO_WATCHES
         self.watches_steps = False
 
     def take(self, request: Request) -> None:
@@ -214,12 +215,11 @@ class Turns:
         """Whether a thread may make the next free step; settles its choice if it has one."""
         if not self.threads.enabled(thread):
             return False
-        location = thread.location()
-        if 0 <= location < len(self.watched) and self.watched[location]:
+        if self.watched and self.is_watched(thread.location()):
             watcher = self.watcher
             assert watcher is not None
             self.threads.begin_asking()
-            asleep = watcher.keeps_asleep(thread.id, location)
+            asleep = watcher.keeps_asleep(thread.id, thread.location())
             self.threads.end_asking()
             if asleep:
                 return False
@@ -228,6 +228,12 @@ class Turns:
         for choice in self.threads.choices(thread):
             if not self.asleep(thread, choice):
                 thread.choice = choice
+                return True
+        return False
+
+    def is_watched(self, location: int) -> bool:
+        for watch in self.watched:  # noqa: SIM110 (compiled, this is the quicker one)
+            if watch.location == location:
                 return True
         return False
 

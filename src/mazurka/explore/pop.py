@@ -22,7 +22,7 @@ from mazurka.engine.errors import MazurkaError
 from mazurka.engine.event import NO_EVENTS, Event, changes_all, conflicts, copy_of, footprint_of
 from mazurka.engine.operation import ADD, READ, WRITE, Footprint, may_block
 from mazurka.engine.order import HappensBefore, after, is_or_happens_before
-from mazurka.engine.program import NOBODY
+from mazurka.engine.program import NOBODY, Watch
 from mazurka.engine.races import (
     adds_beside,
     changes_for,
@@ -36,19 +36,23 @@ from mazurka.engine.task import THREAD, Task
 from mazurka.engine.values import Values
 
 
-class Head:
+class Head(Watch):
     """A schedule in the current execution, by its head: the last event of it. The rival is what it
-    was reversed against, where the schedule begins."""
+    was reversed against, where the schedule begins. The location is where others might have come
+    in its place: nowhere, if they all happen after it."""
 
-    def __init__(self, event: Event, position: int, rival: Event, previous: "Head | None") -> None:
-        self.thread = event.thread
+    def __init__(
+        self, event: Event, position: int, rival: Event, location: int, previous: "Head | None"
+    ) -> None:
+        super().__init__(location, event.thread)
         self.index = event.index
         self.position = position
         self.begin = rival.position
         self.rival = rival
         self.previous = previous  # the head of the schedule before it
-        # Where others might have come in its place: nowhere, if they all happen after it.
-        self.location = NOWHERE if changes_all(event) else rival.location
+        self.watches: int = 0 if previous is None else previous.watches  # up to it, and with it
+        if self.location >= 0:
+            self.watches += 1
 
 
 NOWHERE: Final = -2
@@ -203,6 +207,7 @@ class Pop(Explorer):
     def begin(self, task: Task) -> bool:
         """Explore(E1.s) for the schedule that a task ends with, or Explore of nothing."""
         self.head = None
+        self.request.watched.clear()
         path: list[Event] = []
         if task.steps:
             path = self.path_of(task)
@@ -224,8 +229,9 @@ class Pop(Explorer):
             self.events.append(copy)
             self.order.put_back(copy)
         position = len(self.events)
-        self.head = Head(race.head, position, race.earlier, head_before(race, explored))
-        self.watch(self.head.location)
+        location = NOWHERE if changes_all(race.head) else race.earlier.location
+        self.head = Head(race.head, position, race.earlier, location, head_before(race, explored))
+        self.watch(self.head)
         counted = self.search.counted
         going_on = self.run([race.head])
         if self.search.counted > counted:
@@ -367,10 +373,10 @@ class Pop(Explorer):
         for position, rival, thread in zip(
             task.numbers("heads"), task.numbers("rivals"), task.names("rival_threads"), strict=True
         ):
-            found = Head(path[position], position, self.rival_at(path[:rival], thread), found)
-            found.location = found.rival.location  # how much the head changes is not known yet
-        for head in up_to(found):
-            self.watch(head.location)
+            event = self.rival_at(path[:rival], thread)
+            # How much the head changes is not known yet.
+            found = Head(path[position], position, event, event.location, found)
+        self.watch(found)
         return found
 
     def rival_at(self, prefix: list[Event], name: str) -> Event:
@@ -388,13 +394,19 @@ class Pop(Explorer):
 
     # While the program runs
 
-    def watch(self, location: int) -> None:
-        """Something might come in the place of a head."""
-        if location >= 0:
-            watched = self.request.watched
-            while len(watched) <= location:
-                watched.append(False)
-            watched[location] = True
+    def watch(self, head: Head | None) -> None:
+        """Something might come in the place of a head, or of one before it."""
+        watched = self.request.watched
+        del watched[0 if head is None else head.watches :]
+        while head is not None:
+            if head.location >= 0:
+                place = head.watches - 1
+                if place >= len(watched):
+                    watched.extend([head] * (head.watches - len(watched)))
+                elif watched[place] is head:  # and so are those before it
+                    break
+                watched[place] = head
+            head = head.previous
 
     def keeps_asleep(self, thread: int, location: int) -> bool:
         """Whether an access would complete a schedule that comes before one in E."""

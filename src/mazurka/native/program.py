@@ -27,6 +27,7 @@ from mazurka.engine.program import (
     Answer,
     Program,
     Request,
+    Watch,
 )
 from mazurka.engine.result import NONDETERMINISM, Failure, Step
 from mazurka.engine.schedule import Schedule
@@ -59,6 +60,7 @@ from mazurka.native.runtime_library import (
     MAX_EVENTS,
     MOST_SLEEPERS,
     MOST_STEPS,
+    MOST_THREADS,
     ONLY_SYNC,
     OUT_OF_ROUNDS,
     OUTPUT_SIZE,
@@ -138,6 +140,7 @@ class NativeProgram(Program):
         self.threads = library.threads
         self.asked = library.asked
         self.told = library.told
+        self.watches = library.watches
         self.run_once = library.functions.mz_run
         self.go_on = library.functions.mz_go_on
         self.look = library.functions.mz_look
@@ -155,7 +158,7 @@ class NativeProgram(Program):
         self.diverged_at = -1  # the step that was another one than its name, or -1
         self.had_first = True  # whether the runtime was told who is first, or who sleeps
         self.had_sleepers = True
-        self.watched = 0  # how many locations the runtime was told about
+        self.watched: list[Watch] = []  # that the runtime was told about
         self.manner = (-1, False, False)  # how it was told to go on
         self.runs = 0
         self.judge: Judge | None = None  # of the calls that the program tells of
@@ -236,11 +239,8 @@ class NativeProgram(Program):
             self.had_sleepers = bool(request.sleep)
             state[SLEEPERS] = len(request.sleep)
             self.put_to_sleep(request.sleep)
-        watched = len(request.watched)
-        if watched or self.watched:
-            self.watched = watched
-            state[WATCHED] = watched
-            self.library.watched[:watched] = bytes(request.watched)
+        if request.watched or self.watched:
+            self.watch(request.watched)
         manner = (request.policy, request.watches_steps, request.all_stand)
         if manner != self.manner:
             self.manner = manner
@@ -253,6 +253,23 @@ class NativeProgram(Program):
         """Ask for a step, in its place: one number, since each that is written takes its time."""
         operation = step.mode << 15 | (step.kind + 1) << 8 | step.thread
         self.asked[place] = (step.choice + 1) << 41 | (step.location + 1) << 18 | operation
+
+    def watch(self, watched: list[Watch]) -> None:
+        """Say where the watcher is to be asked: most are the same as for the run before."""
+        told = self.watched
+        before = len(told)
+        del told[len(watched) :]
+        for place in range(len(watched)):
+            watch = watched[place]
+            if place == len(told):
+                told.append(watch)
+            elif told[place] is watch:
+                continue
+            else:
+                told[place] = watch
+            self.watches[place] = watch.location << 8 | watch.thread
+        if before != len(watched):
+            self.state[WATCHED] = len(watched)
 
     def put_to_sleep(self, sleepers: list[Event]) -> None:
         if len(sleepers) > MOST_SLEEPERS:
@@ -572,6 +589,8 @@ class NativeProgram(Program):
         lineages = [self.names.lineage(thread) for thread in range(count)]
         ordered = sorted(lineages)
         self.ranks = [ordered.index(lineage) for lineage in lineages]
+        for thread in range(min(count, MOST_THREADS)):
+            self.library.ranks[thread] = self.ranks[thread] + 1
         return self.ranks
 
     def stable_names(self, event: Event) -> tuple[str, str]:

@@ -78,8 +78,8 @@ class Library:
         self.standing_at = self.number("mz_standing_offset") // 8
         self.status_at = self.number("mz_failure_offset") // 8
         self.threads = self.table("mz_threads", MOST_THREADS * self.thread_size)
-        watched = self.address("mz_watched")
-        self.watched = memoryview((ctypes.c_char * MOST_LOCATIONS).from_address(watched)).cast("B")
+        self.watches = self.table("mz_watches", MOST_STEPS)
+        self.ranks = self.table("mz_ranks", MOST_THREADS)
         self.race = self.table("mz_race_found", RACE_SIZE)
         self.base = self.number("mz_base_address")
 
@@ -175,7 +175,6 @@ class Library:
         import _ctypes
 
         tables = ("state", "steps", "asked", "told", "sleep", "enabled", "locations", "threads")
-        for name in (*tables, "race"):
+        for name in (*tables, "watches", "ranks", "race"):
             setattr(self, name, None)
-        self.watched = None  # type: ignore[assignment]
         _ctypes.dlclose(self.functions._handle)

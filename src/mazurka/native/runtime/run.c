@@ -105,11 +105,27 @@ static bool sleeps(const struct thread *thread, int64_t choice) {
 
 enum { NO, YES, ASK };
 
+/* Whether the watcher must be asked before a thread steps: see Watch in engine/program.py. */
+static bool is_watched(const struct thread *thread) {
+    int64_t location = thread->standing.location;
+    if (location < 0) return false;
+    int64_t latest = mz.latest[location];
+    if (latest >> 3 != mz.runs || (latest & 7) == MODE_WRITE) return false;
+    int64_t rank = mz.ranks[thread->number];
+    for (int64_t place = 0; place < mz.watched; place++) {
+        int64_t watch = mz.watches[place];
+        if (watch >> 8 != location) continue;
+        int64_t other = mz.ranks[watch & 0xff];
+        if (!rank || !other || rank < other) return true;
+    }
+    return false;
+}
+
 /* Whether a thread may make the next free step. */
 static int can_step(struct thread *thread) {
     struct step *step = &thread->standing;
     if (!mz_is_enabled(thread)) return NO;
-    if (step->location >= 0 && step->location < mz.watched && mz.watched_locations[step->location]) {
+    if (mz.watched && is_watched(thread)) {
         int verdict = mz.verdicts[thread->number];
         if (!verdict) return ASK;
         if (verdict == 1) return NO;
@@ -298,6 +314,7 @@ static uint64_t perform(struct thread *thread) {
         }
     }
     *log = *step;
+    if (step->location >= 0) mz.latest[step->location] = mz.runs << 3 | step->mode;
     thread->own_steps++;
     if (step->location < 0) thread->changes++;
     else if (step->form != FORM_PLAIN) mz_note_change(thread, step);
@@ -318,6 +335,11 @@ static void find_part(struct step *step, uintptr_t address, int64_t width) {
     step->width = is_small ? width : 64;
 }
 
+/* Loops that only start threads, or wait for their ends, come to an end by themselves. */
+static bool is_of_a_bounded_round(const struct step *step) {
+    return step->kind != SPAWN && step->kind != JOIN;
+}
+
 /* All of a step, on the thread's second stack. */
 uint64_t mz_make_step(struct thread *thread) {
     if (thread->is_lookup) {  /* here, as a first one leaves other traces on a stack than later ones */
@@ -332,7 +354,7 @@ uint64_t mz_make_step(struct thread *thread) {
         return 0;
     }
     mz_settle_store(thread);
-    if (mz.unroll && mz_is_out_of_rounds(thread)) {
+    if (mz.unroll && is_of_a_bounded_round(&thread->standing) && mz_is_out_of_rounds(thread)) {
         mz.out_of_rounds = 1;
         mz_give_up();
     }
@@ -500,7 +522,9 @@ EXPORTED const char *mz_open(int count, char **arguments) {
     mz.locations = mapped((size_t)MOST_LOCATIONS * sizeof *mz.locations);
     mz.enabled = mapped((size_t)MOST_STEPS * 16 * sizeof *mz.enabled);
     mz.sleep = mapped((1 << 16) * sizeof *mz.sleep);
-    mz.watched_locations = mapped(MOST_LOCATIONS);
+    mz.watches = mapped((size_t)MOST_STEPS * sizeof *mz.watches);
+    mz.ranks = mapped(MOST_THREADS * sizeof *mz.ranks);
+    mz.latest = mapped((size_t)MOST_LOCATIONS * sizeof *mz.latest);
     mz.verdicts = mapped(MOST_THREADS);
     mz.learnt = mapped((size_t)MOST_LOCATIONS * sizeof *mz.learnt);
     mz.output = mapped(1 << 16);
@@ -534,6 +558,7 @@ static void begin(void) {
     mz_begin_calls();
     mz_copy(mz.arguments, mz.arguments_copy, mz.arguments_size);
     mz.position = mz.enabled_known = mz.output_size = mz.keys_known = 0;
+    mz.runs++;
     mz.stopped = NOT_STOPPED;
     mz.out_of_rounds = mz.few_values = mz.printed_address = 0;
     mz.first_failed = NOBODY;
@@ -610,7 +635,8 @@ EXPORTED int64_t *mz_told(void) { return mz.told; }
 EXPORTED struct location *mz_locations(void) { return mz.locations; }
 EXPORTED int64_t *mz_enabled(void) { return mz.enabled; }
 EXPORTED struct sleeper *mz_sleep(void) { return mz.sleep; }
-EXPORTED unsigned char *mz_watched(void) { return mz.watched_locations; }
+EXPORTED int64_t *mz_watches(void) { return mz.watches; }
+EXPORTED int64_t *mz_ranks(void) { return mz.ranks; }
 EXPORTED char *mz_output(void) { return mz.output; }
 EXPORTED const char *mz_refusal(void) { return mz.refusal; }
 EXPORTED const char *mz_message(void) { return mz.message; }

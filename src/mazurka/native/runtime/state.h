@@ -144,7 +144,11 @@ struct runtime {
     struct location *locations;
     int64_t *enabled;  /* who could go on at each step: the number of threads, and the threads */
     struct sleeper *sleep;
-    unsigned char *watched_locations, *verdicts;  /* of the watcher, in this decision, by thread */
+    int64_t *watches;  /* each a location, and a thread: see is_watched */
+    int64_t *ranks;  /* of threads in their order, from 1 on; 0: not known */
+    int64_t *latest;  /* how each location was accessed last: the run, and the mode */
+    int64_t runs;
+    unsigned char *verdicts;  /* of the watcher, in this decision, by thread */
     struct thread **live;
     int64_t live_known;
     struct { uintptr_t address; int64_t size; } *learnt;
