@@ -20,6 +20,7 @@ MAY_IMPORT = {
     "scale": ENGINE | {"scale"},
     "options": ENGINE | {"explore", "options"},
     "pyproject": ENGINE | {"options", "pyproject"},
+    "kept": ENGINE | {"kept", "pyproject", "report"},
     "in_jobs": ENGINE | {"explore", "options", "scale"},
     "api": ENGINE
     | {"in_jobs"}

@@ -331,6 +331,7 @@ def test_the_page_of_the_command_line() -> None:
         described |= named & meanings.keys()
     shown = {"--profile NAME", "--args TEXT", "--outcomes", "--full", "--explain", "--json"}
     shown |= {"--html FILE", "--trace-json FILE", "--sarif FILE", "--save FILE"}
+    shown |= {"--save-test FILE"}
     assert meanings.keys() == described | shown
     assert meanings.keys() >= {f"--algorithm {name}" for name in ALGORITHMS}
     for option in options:
@@ -344,7 +345,8 @@ def test_the_command_has_the_options_of_the_table() -> None:
     given = [parameter.opts[0] for parameter in check.params[2:]]
     options = [written(option).split()[0] for option in KNOWN.values()]
     shown = ["--profile", "--args", "--outcomes", "--full", "--explain", "--json"]
-    assert given == [*options, *shown, "--html", "--trace-json", "--sarif", "--save"]
+    written = ["--html", "--trace-json", "--sarif", "--save", "--save-test"]
+    assert given == [*options, *shown, *written]
 
 
 def test_the_page_of_pytest() -> None:
@@ -354,7 +356,7 @@ def test_the_page_of_pytest() -> None:
         for option in OPTIONS.values()
         if option.in_pytest
     ]
-    names = ("profile NAME", "full", "explain", "html DIR", "save DIR")
+    names = ("profile NAME", "full", "explain", "html DIR", "save DIR", "replay FILE")
     shown = [[f"`--mazurka-{name}`", ""] for name in names]
     assert rows == [*expected, *shown]
 

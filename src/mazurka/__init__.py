@@ -14,10 +14,13 @@ if TYPE_CHECKING:
     from mazurka.api import (
         COMPILED,
         CheckFailed,
+        DoesNotFit,
         NoLongerFails,
         check,
+        check_replay,
         explore,
         replay,
+        reproduce,
         write_html,
     )
     from mazurka.engine.calls import MustWait
@@ -47,6 +50,7 @@ __all__ = [
     "BoundedSemaphore",
     "CheckFailed",
     "Condition",
+    "DoesNotFit",
     "Estimate",
     "Event",
     "Failure",
@@ -68,11 +72,13 @@ __all__ = [
     "atomic",
     "c_program",
     "check",
+    "check_replay",
     "choose",
     "estimate",
     "explore",
     "linearizable",
     "replay",
+    "reproduce",
     "scenario",
     "spawn",
     "symbolic_bits",
@@ -84,7 +90,10 @@ __all__ = [
 # The modules that they are in, of which the first one imports nearly all of Mazurka. That is done
 # when one of the names is asked for: pytest imports this package into every run, for its plugin.
 HOMES = {
-    "api": "COMPILED CheckFailed NoLongerFails check explore replay write_html",
+    "api": (
+        "COMPILED CheckFailed DoesNotFit NoLongerFails check check_replay explore replay reproduce "
+        "write_html"
+    ),
     "engine.calls": "MustWait",
     "engine.errors": "MazurkaError",
     "engine.result": "Failure Result Step",

@@ -6,21 +6,35 @@ import functools
 import inspect
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from types import MethodType
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Unpack, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    NamedTuple,
+    NoReturn,
+    ParamSpec,
+    TypeVar,
+    Unpack,
+    overload,
+)
 
 from mazurka.engine.errors import BeginsAnew, ConditionMet, MazurkaError
 from mazurka.engine.event import Event
+from mazurka.engine.following import follow, renamed
 from mazurka.engine.memory_use import peak_memory_mb
 from mazurka.engine.program import Program, Request
 from mazurka.engine.recording import Recorder, Samples
 from mazurka.engine.remembered import Mistaken, Remembered
 from mazurka.engine.result import (
+    DATA_RACE,
+    EXCEPTION,
     NONDETERMINISM,
     SHOWN_BY,
     STUCK,
@@ -47,6 +61,7 @@ from mazurka.options import (
     refuse_unknown,
 )
 from mazurka.python.check import RUNNING
+from mazurka.python.debugging import Look, stop_at_failure
 from mazurka.python.program import LEARNT, PythonProgram
 from mazurka.python.scenario import Scenario
 from mazurka.python.session import Session
@@ -65,6 +80,12 @@ class NoLongerFails(MazurkaError):
     """A schedule fits its program, but does not lead to the failure any more."""
 
 
+class DoesNotFit(NoLongerFails):
+    """The same, of a program that has changed: its steps are other ones now."""
+
+
+OUTDATED = "the execution of @mazurka.reproduce does not fail any more: take it away"
+NOT_SEARCHED = "the failure was known from an earlier check: nothing else was explored"
 NOT_IN_JOBS = "searches by workers keep no tree: leave out jobs, cluster, checkpoint and resume"
 UNSEEN = "not everything was seen"
 MOST_EXPLAINED = 3  # ways to fail
@@ -82,7 +103,6 @@ class CheckFailed(AssertionError):
 
 
 if TYPE_CHECKING:
-    from mazurka.native.program import NativeProgram
     from mazurka.native.session import NativeSession
 
     class ResultOrTest(Result):
@@ -139,6 +159,9 @@ class Runner:
     surroundings: Callable[[], Surroundings] = Surroundings  # made when a check begins
     # How executions make fixtures of these names for themselves, and the others that there are.
     fresh: Callable[[Sequence[str]], Fixtures] = no_fixtures
+    # What a check is to try first, given its options and what is on it; what it is to run alone.
+    known: Callable[[dict[str, Any], list[Schedule]], list[Schedule]] = lambda options, own: own
+    replays: Callable[[], Schedule | None] = lambda: None
 
 
 @contextmanager
@@ -205,6 +228,10 @@ def explore(program: Callable[[], object], **options: Unpack[GivenOptions]) -> R
     With `remember=True`, executions in which each thread only repeats what it was seen to do are
     computed, not run. What is remembered takes up to `remember_mb` megabytes.
 
+    `try_first` has schedules of failures: they are run before the search, as far as they fit. If
+    one fails, that is the failure; if not, the search goes on as ever. The command line and pytest keep
+    failing executions in the folder `.mazurka`, and try them first, unless `keep_failures=False`.
+
     With `record=True`, the result keeps what `write_html` shows of the search itself: the tree of
     executions, an execution for each outcome, and how the figures grew.
     """
@@ -264,9 +291,96 @@ def explore_all(
         raise MazurkaError(
             "jobs, cluster, checkpoint and resume are for whole searches, not for tasks"
         )
+    first = Result(algorithm=options.algorithm, equivalence=options.equivalence)
+    if tasks is None:
+        try_schedules(program, options, first)
+    if first.failures and options.stop_on_failure:
+        if options.record:
+            first.recording = Recording(cut=NOT_SEARCHED)
+        first.seconds = max(perf_counter() - begun - first.explaining, 0.0)
+        first.reason = "stopped at a failure"
+        conclude(first, options, program, False)
+        return first, []
+    left: list[Task] = []
     if options.needs_workers:
-        return explored_in_jobs(function, program, options, begun), []
-    return explore_here(program, tasks, options, begun)
+        result = explored_in_jobs(function, program, options, begun)
+    else:
+        result, left = explore_here(program, tasks, options, begun)
+    add_tried(result, first)
+    return result, left
+
+
+# Schedules that are tried first
+
+
+def try_schedules(program: Callable[[], object], options: Options, found: Result) -> None:
+    """Run the executions that are to be tried before the search; up to the first that fails, if
+    that is enough. Those that were made with other options have to wait for these."""
+    for schedule in options.try_first:
+        if not may_try(schedule, program, options):
+            continue
+        session = session_of(program, options)
+        begun = perf_counter()
+        try:
+            failure = session.run(partial(tried, schedule, options), learnt_by(schedule))
+        except MazurkaError:
+            continue  # the search will say what is wrong with the program
+        if failure is None:
+            found.outdated.append(schedule)
+            continue
+        found.explaining += perf_counter() - begun
+        found.again.append(schedule)
+        add_failure(found, failure)
+        found.threads = session.threads[-1]
+        found.warnings = list(dict.fromkeys([*found.warnings, *session.warnings]))
+        if options.stop_on_failure:
+            return
+
+
+def may_try(schedule: Schedule, program: Callable[[], object], options: Options) -> bool:
+    """Whether a schedule is one of this search."""
+    if schedule.failure == NONDETERMINISM or options.resume is not None:
+        return False
+    if options.strict_bound and options.preemptions is not None:
+        return False  # it may take more
+    wanted = {**options.saved(), **own_options(program)}
+    return all(schedule.options.get(name, value) == value for name, value in wanted.items())
+
+
+def learnt_by(schedule: Schedule) -> dict[str, list[str]]:
+    """What the search had learnt that has found a schedule."""
+    return {word: list(schedule.options.get(word, ())) for word in LEARNT}
+
+
+def tried(schedule: Schedule, options: Options, program: Program) -> Failure | None:
+    """The failure that a schedule leads to, if it still does, though the program has changed."""
+    program.run(Request([]))  # which shows the names that things have now
+    now = renamed(schedule, program.steps_of(program.events))
+    run = follow(program, now)
+    if not run.answer.failed and now.steps != schedule.steps:
+        run = follow(program, schedule)
+    if not run.answer.failed:
+        return None
+    return explained(program, program.failure(), not options.reads_from)
+
+
+def add_tried(result: Result, first: Result) -> None:
+    """Add what was tried before a search: failures that the search has not met, too."""
+    result.again = first.again
+    result.outdated = first.outdated
+    for failure in first.failures:
+        if not any(failure.schedule.is_same_failure(met.schedule) for met in result.failures):
+            add_failure(result, failure)
+            result.verdict = "failed"
+
+
+def add_failure(result: Result, failure: Failure) -> None:
+    """Add an execution that fails."""
+    result.failures.append(failure)
+    if failure.kind in (EXCEPTION, DATA_RACE) and not failure.waiting:
+        result.complete += 1
+    else:
+        result.blocked += 1
 
 
 def explore_here(
@@ -534,9 +648,8 @@ def explain_elsewhere(program: Callable[[], object], result: Result, options: Op
             program.run(Request([]))
         return explained_failures(program, result, options)
 
-    kept = result.failures[0].schedule.options
-    learnt = {word: list(kept.get(word, ())) for word in LEARNT}
     session = session_of(program, options)
+    learnt = learnt_by(result.failures[0].schedule)
     result.failures, result.explaining = session.run(explain, learnt)
 
 
@@ -577,12 +690,16 @@ def kept_options(options: Options) -> dict[str, Any]:
 
 def note_options(result: Result, options: Options, program: object) -> None:
     """Say in the schedules how the program was run: they fit it only if it is run so again."""
-    own = {}
-    if isinstance(program, CProgram) and program.specification is None:  # else it has a name
-        own = {"flags": program.flags, "args": program.args}
     for failure in result.failures:
-        kept = {**failure.schedule.options, **options.saved(), **own}
+        kept = {**failure.schedule.options, **options.saved(), **own_options(program)}
         failure.schedule = replace(failure.schedule, options=kept)
+
+
+def own_options(program: object) -> dict[str, Any]:
+    """What schedules keep of a C program; one with a specification has a name, which says it."""
+    if not isinstance(program, CProgram) or program.specification is not None:
+        return {}
+    return {"flags": list(program.flags), "args": list(program.args)}
 
 
 def check_program(program: object) -> None:
@@ -652,7 +769,7 @@ def check(
     if program is None:
         if isinstance(fresh, str):
             raise MazurkaError(f"fresh is a list of names, not {fresh!r}")
-        return functools.partial(checked, options=given, fresh=tuple(fresh))
+        return partial(checked, options=given, fresh=tuple(fresh))
     if fresh:
         raise MazurkaError("fresh is for tests: write @mazurka.check(fresh=[...]) above one")
     if not given and applied_as_decorator():
@@ -693,7 +810,8 @@ def checked(
             return call(*arguments, **named)
 
         del program.__wrapped__  # it takes no arguments any more
-        run_check(program, options)
+        first = [*schedules_on(test), *options.get("try_first", ())]
+        run_check(program, {**options, "try_first": first})
 
     vars(test)["mazurka_options"] = options
     return test
@@ -771,10 +889,16 @@ def run_check(program: Callable[[], object], options: dict[str, Any]) -> Result:
     runner = runner_now()
     given = {**runner.defaults, **options, **runner.overrides}
     try:
-        wanted = Options(**given)
-        if runner.time_limit is not None and "time_limit" not in given:
-            wanted = wanted.limited_to(runner.time_limit)
-        result = explored_in(runner.surroundings(), program, wanted)
+        schedule = runner.replays()
+        if schedule is None:
+            own = list(given.get("try_first", ()))
+            wanted = Options(**{**given, "try_first": runner.known(given, own)})
+            if runner.time_limit is not None and "time_limit" not in given:
+                wanted = wanted.limited_to(runner.time_limit)
+            result = explored_in(runner.surroundings(), program, wanted)
+            warn_of_outdated(program, own, result)
+        else:
+            result = result_of_replay(program, schedule)
     except MazurkaError as error:
         error.__traceback__ = users_traceback(error)
         raise
@@ -782,12 +906,24 @@ def run_check(program: Callable[[], object], options: dict[str, Any]) -> Result:
     if outcome is not None:
         raise outcome
     runner.finished(result)
-    if result.verdict in ("verified", "bounded"):
-        return result
+    if result.verdict not in ("verified", "bounded"):
+        raise_failed(program, result)
+    return result
+
+
+def raise_failed(program: object, result: Result) -> NoReturn:
+    """Raise a CheckFailed, from what a failing execution has raised."""
+    __tracebackhide__ = True
     cause = result.failures[0].exception if result.failures else None
     if cause is not None:
         cause = cause.with_traceback(users_traceback(cause))
     raise CheckFailed(result_text(name_of(program), result), result) from cause
+
+
+def warn_of_outdated(program: object, own: list[Schedule], result: Result) -> None:
+    """Tell who has put `reproduce` on a test that there is nothing to reproduce."""
+    if any(schedule in result.outdated for schedule in own):
+        warnings.warn(f"{name_of(program)}: {OUTDATED}", stacklevel=5)
 
 
 def explored_in(
@@ -850,6 +986,30 @@ def called_off(result: Result) -> BaseException | None:
     return None
 
 
+R = TypeVar("R", bound=Callable[..., object])
+
+
+def reproduce(schedule: str) -> Callable[[R], R]:
+    """Have the check of a test run a failing execution first, before all others: a decorator, for
+    tests that are decorated with `check`, and for functions that `mazurka check` checks.
+
+    The text is what reports give, in CI for example. If that execution does not fail any more, a
+    warning says so, and everything is explored as ever.
+    """
+    known = Schedule.from_text(schedule)
+
+    def mark(function: R) -> R:
+        vars(function)["mazurka_schedules"] = [known, *schedules_on(function)]
+        return function
+
+    return mark
+
+
+def schedules_on(function: object) -> list[Schedule]:
+    """Those that `reproduce` has put on a function."""
+    return list(getattr(function, "mazurka_schedules", ()))
+
+
 def replay(
     program: Callable[[], object],
     schedule: Schedule | str,
@@ -857,14 +1017,19 @@ def replay(
     step_limit: float = DEFAULT_STEP_LIMIT,
     setup: Callable[[], object] | None = None,
     reset: Callable[[], object] | None = None,
+    at_failure: Look | None = None,
 ) -> Failure:
-    """Run the one execution that a schedule describes; gives the failure that it leads to.
+    """Run the one execution that a schedule describes; gives the failure that it leads to. If the
+    program has changed, the schedule is followed as far as it fits.
 
-    Raises MazurkaError when the program has changed so that the schedule does not fit it any more,
-    and NoLongerFails when it fits but the execution does not fail.
+    `at_failure` is called where a Python program fails, for each thread that has an exception or
+    that waits for ever: with some words, and a traceback or a frame, while it still stands there.
+
+    Raises NoLongerFails when that execution does not fail any more; a DoesNotFit is one that says
+    that the program has changed, so that the schedule does not fit all of it.
     """
     if isinstance(schedule, str):
-        schedule = Schedule.from_json(schedule)
+        schedule = Schedule.from_text(schedule)
     program = runnable(undecorated(program))
     check_program(program)
     check_limits(None, None, 1, step_limit)
@@ -877,19 +1042,52 @@ def replay(
     options = replace(
         Options.of_schedule(schedule.options), step_limit=step_limit, setup=setup, reset=reset
     ).with_granularity(isinstance(program, CProgram))
-    learnt = {word: list(schedule.options.get(word, ())) for word in LEARNT}
     session = session_of(program, options)
-    return session.run(lambda program: followed(program, schedule), learnt)
+
+    def run(program: Program) -> Failure:
+        if at_failure is not None:
+            if not isinstance(program, PythonProgram):
+                raise MazurkaError("there is no stopping at the failure of a C program")
+            stop_at_failure(program, at_failure)
+        return followed(program, schedule)
+
+    return session.run(run, learnt_by(schedule))
 
 
-def followed(program: "PythonProgram | NativeProgram", schedule: Schedule) -> Failure:
+def check_replay(program: Callable[[], object], schedule: Schedule | str) -> None:
+    """Run the one execution that a schedule describes, as far as it fits, and raise CheckFailed if
+    it fails. This is for tests that 'mazurka check --save-test' writes."""
+    __tracebackhide__ = True
+    result = result_of_replay(program, schedule)
+    if result.failures:
+        raise_failed(program, result)
+
+
+def result_of_replay(program: Callable[[], object], schedule: Schedule | str) -> Result:
+    """What comes of the one execution that a schedule describes: a search that found nothing else,
+    and so can verify nothing."""
+    result = Result("bounded", "replay", bound="one execution")
+    try:
+        add_failure(result, replay(program, schedule))
+        result.verdict = "failed"
+    except NoLongerFails:
+        result.complete = 1
+    return result
+
+
+def followed(program: Program, schedule: Schedule) -> Failure:
     """Run the steps of a schedule once, and give the failure that they lead to."""
-    program.follow(schedule)
-    if not program.answer.failed:
+    run = follow(program, schedule)
+    if run.answer.failed:
+        return replayed(program.failure(), schedule)
+    if run.fits:
         raise NoLongerFails(
             f"the schedule fits the program, but there is no {schedule.failure} any more"
         )
-    return replayed(program.failure(), schedule)  # which runs the program once more
+    raise DoesNotFit(
+        f"the program has changed since the schedule was recorded: {run.why}; it was followed as "
+        "far as it fits, and does not lead to a failure"
+    )
 
 
 def write_html(result: Result, file: "str | os.PathLike[str]", title: str = "Mazurka") -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar
 if TYPE_CHECKING:
     from mazurka.engine.errors import MazurkaError
     from mazurka.engine.result import Result
+    from mazurka.engine.schedule import Schedule
 
 T = TypeVar("T")
 
@@ -344,6 +345,14 @@ class Options:
         "How many megabytes may be used to remember what threads do.",
         kind=POSITIVE_NUMBER,
     )
+    keep_failures: bool = row(
+        True,
+        "Do not keep failing executions in the folder .mazurka, nor try first what is kept there.",
+        kind=SWITCH,
+        flag="no-keep-failures",
+        in_pytest=True,
+    )
+    try_first: "Sequence[Schedule]" = row((), "Executions to be run before the search.")
     record: bool = row(False, "Keep what a report shows of the search itself.")
     setup: Callable[[], object] | None = row(None, "Called before each execution.", of=(PYTHON,))
     reset: Callable[[], object] | None = row(None, "Called after each execution.", of=(PYTHON,))
@@ -486,6 +495,8 @@ class GivenOptions(TypedDict, total=False):
     opaque: Sequence[str]
     remember: bool
     remember_mb: int
+    keep_failures: bool
+    try_first: "Sequence[Schedule]"
     record: bool
     setup: Callable[[], object] | None
     reset: Callable[[], object] | None

@@ -32,11 +32,17 @@ def named_profile(profiles: dict[str, Any], name: str, start: Path) -> dict[str,
 
 
 def options_and_profiles(start: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    file = project_file(start)
+    return ({}, {}) if file is None else checked_table(file)
+
+
+def project_file(start: Path) -> Path | None:
+    """The nearest pyproject.toml, in a folder or above it."""
     for folder in (start, *start.parents):
         file = folder / "pyproject.toml"
         if file.is_file():
-            return checked_table(file)
-    return {}, {}
+            return file
+    return None
 
 
 def checked_table(file: Path) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -29,11 +29,13 @@ from _pytest._code.code import (
 from _pytest._io import TerminalWriter
 
 from mazurka.options import OPTIONS, SWITCH, TEST_TIME_LIMIT, Option, jobs_wanted
-from mazurka.pyproject import profile_options, project_options
+from mazurka.pyproject import profile_options, project_file, project_options
 
 if TYPE_CHECKING:
     from mazurka.api import CheckFailed
     from mazurka.engine.result import Failure, Result
+    from mazurka.engine.schedule import Schedule
+    from mazurka.kept import Memory
 
     Chain = list[tuple[ReprTraceback, ReprFileLocation | None, str | None]]
 
@@ -51,10 +53,13 @@ class Settings(NamedTuple):
     overrides: dict[str, Any]  # from the command line
     save: Path | None
     html: Path | None
+    base: Path  # the folder of the project
+    replays: "Schedule | None" = None  # the execution to run, and no other
 
 
 SETTINGS = pytest.StashKey[Settings]()
 CHANGED = pytest.StashKey[list[str]]()  # which fixtures of a test were not put back, in words
+CHECKS = pytest.StashKey["Checks"]()
 IN_PYTEST = [option for option in OPTIONS.values() if option.in_pytest]
 SETTABLE = [option for option in IN_PYTEST if option.kind is not SWITCH]  # in configuration files
 
@@ -90,6 +95,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="DIR",
         help="Write a failing execution of every test that fails to a file, for 'mazurka replay'.",
     )
+    group.addoption(
+        "--mazurka-replay",
+        metavar="FILE",
+        help="Run the execution of a file, and no other: for one test, as 'mazurka replay' does.",
+    )
 
 
 def add_option(group: pytest.OptionGroup, option: Option) -> None:
@@ -121,7 +131,29 @@ def pytest_configure(config: pytest.Config) -> None:
         {**command_line_options(config), **({"record": True} if html else {})},
         folder_called(save, "--mazurka-save") if save else None,
         folder_called(html, "--mazurka-html") if html else None,
+        base_folder(config),
+        schedule_in(config),
     )
+
+
+def base_folder(config: pytest.Config) -> Path:
+    file = project_file(config.rootpath)
+    return config.rootpath if file is None else file.parent
+
+
+def schedule_in(config: pytest.Config) -> "Schedule | None":
+    """The schedule that is to be replayed."""
+    file = config.getoption("mazurka_replay")
+    if file is None:
+        return None
+    from mazurka.engine.errors import MazurkaError
+    from mazurka.engine.schedule import Schedule
+
+    path = Path(config.invocation_params.dir, file)
+    try:
+        return Schedule.from_text(path.read_text(encoding="utf-8") if path.is_file() else file)
+    except (OSError, UnicodeDecodeError, MazurkaError) as error:
+        raise pytest.UsageError(f"--mazurka-replay: {file}: {error}") from error
 
 
 def command_line_options(config: pytest.Config) -> dict[str, Any]:
@@ -187,22 +219,89 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     from mazurka.api import Runner, checks_run_by
     from mazurka.pytest_fixtures import PytestSurroundings, fresh_fixtures
 
-    results: list[Result] = []
     changed = item.stash[CHANGED] = []
+    checks = item.stash[CHECKS] = Checks(item, settings)
     runner = Runner(
         settings.defaults,
         settings.overrides,
         TEST_TIME_LIMIT,
-        results.append,
+        checks.finished,
         partial(PytestSurroundings, item, changed),
         partial(fresh_fixtures, item),
+        checks.known,
+        checks.to_replay,
     )
     try:
         with checks_run_by(runner):
             return (yield)
     finally:
-        if results:
-            item.user_properties += properties_of(results)
+        if checks.results:
+            item.user_properties += properties_of(checks.results)
+
+
+class Checks:
+    """The checks of one test: mostly one, which is the test itself."""
+
+    def __init__(self, item: pytest.Item, settings: Settings) -> None:
+        self.item = item
+        self.settings = settings
+        self.begun = 0
+        self.memory: Memory | None = None  # of the one that runs
+        self.results: list[Result] = []
+
+    def to_replay(self) -> "Schedule | None":
+        """A check begins: which execution it is to run, and no other."""
+        self.begun += 1
+        self.memory = None
+        schedule = self.settings.replays
+        if schedule is None or check_number(schedule.program) != self.begun:
+            return None
+        return schedule
+
+    def known(self, options: dict[str, Any], own: "list[Schedule]") -> "list[Schedule]":
+        """What the check that begins is to try first: what was put on it, but for what is there
+        for other parameters, and what is kept of it."""
+        from mazurka.kept import memory_of
+
+        parameters = parameters_in(self.item.nodeid)
+        own = [one for one in own if parameters_in(one.program) in ("", parameters)]
+        if self.settings.replays is not None or not options.get("keep_failures", True):
+            return own
+        name = name_of_check(self.item, self.settings.base, self.begun)
+        self.memory = memory_of(self.settings.base, name, runner=runner_for(self.item, self.begun))
+        for remark in self.memory.remarks:
+            self.item.warn(pytest.PytestWarning(remark))
+        return [*own, *self.memory.schedules]
+
+    def finished(self, result: "Result") -> None:
+        self.results.append(result)
+        if self.memory is not None:
+            self.memory.take_over(result)
+
+
+def name_of_check(item: pytest.Item, base: Path, number: int) -> str:
+    """What a check is called from the folder of the project: a test with its parameters, and which
+    one of its checks if that is not the first."""
+    file = os.path.relpath(item.path, base)
+    _, colons, test = item.nodeid.partition("::")
+    return f"{file}{colons}{test}" + (f"#{number}" if number > 1 else "")
+
+
+def parameters_in(name: str) -> str:
+    found = re.search(r"\[.*\]", name)
+    return found[0] if found else ""
+
+
+def check_number(name: str) -> int:
+    """Which check of a test is meant."""
+    found = re.search(r"#(\d+)$", name)
+    return int(found[1]) if found else 1
+
+
+def runner_for(item: pytest.Item, number: int) -> str:
+    """Who can run a check: nobody but pytest, if it is not the test itself, or needs something."""
+    is_plain = hasattr(function_of(item), "mazurka_options") and is_replayable(item)
+    return "" if is_plain and number == 1 else "pytest"
 
 
 def properties_of(results: "list[Result]") -> list[tuple[str, object]]:
@@ -281,8 +380,8 @@ def advice_on_time(item: pytest.Item) -> str:
         "@mazurka.check(time_limit=600),\n--mazurka-time-limit 600, or time_limit = 600 under "
         "[tool.mazurka] in pyproject.toml; inf is no limit."
     )
-    target = target_of(item)
-    if target and is_replayable(item):
+    if runner_for(item, 1) != "pytest":
+        target = name_of_check(item, item.config.invocation_params.dir, 1)
         advice += f"\nHow long it takes, and what would help: mazurka estimate {target}"
     return advice
 
@@ -345,19 +444,26 @@ class Account(ReprTracebackNative):
 
 def save_schedule(item: pytest.Item, failure: "Failure", folder: Path) -> str:
     """Write down how a test failed; tells where."""
+    here = item.config.invocation_params.dir
+    number = item.stash[CHECKS].begun if CHECKS in item.stash else 1
+    runner = runner_for(item, number)
+    program = name_of_check(item, here, number)
     schedule = dataclasses.replace(
-        failure.schedule, program=target_of(item), message=plain_message(failure.message)
+        failure.schedule, program=program, message=message_for(runner, failure), runner=runner
     )
     file = folder / file_name(item.nodeid)
     try:
         file.write_text(schedule.to_json() + "\n", encoding="utf-8")
     except OSError as error:
         return f"The failing execution could not be written to {file}: {error.strerror}"
-    shown = os.path.relpath(file, item.config.invocation_params.dir)
-    where = f"The failing execution is in {shown}"
-    if schedule.program and is_replayable(item):
-        where += f"; run it again with: mazurka replay {shown}"
-    return where
+    shown = os.path.relpath(file, here)
+    return f"The failing execution is in {shown}; run it again with: mazurka replay {shown}"
+
+
+def message_for(runner: str, failure: "Failure") -> str:
+    from mazurka.engine.schedule import plain_message
+
+    return failure.message if runner else plain_message(failure.message)
 
 
 def save_page(item: pytest.Item, result: "Result", folder: Path) -> str:
@@ -371,23 +477,6 @@ def save_page(item: pytest.Item, result: "Result", folder: Path) -> str:
         return f"The page could not be written to {file}: {error.strerror}"
     shown = os.path.relpath(file, item.config.invocation_params.dir)
     return f"A page to look at in a browser is in {shown}"
-
-
-def plain_message(message: str) -> str:
-    """A message without what pytest adds to failing asserts: a replay does not run under pytest."""
-    if not message.startswith("AssertionError"):
-        return message
-    return re.sub(r"(: |\n)assert .*", "", message, flags=re.DOTALL)
-
-
-def target_of(item: pytest.Item) -> str:
-    """What 'mazurka replay' calls a test; nothing if it is not the test itself that is checked."""
-    function = function_of(item)
-    if not hasattr(function, "mazurka_options"):
-        return ""
-    file = os.path.relpath(item.path, item.config.invocation_params.dir)
-    classes = [node.name for node in item.listchain() if isinstance(node, pytest.Class)]
-    return "::".join([file, *classes, function.__name__])
 
 
 def is_replayable(item: pytest.Item) -> bool:

@@ -110,7 +110,7 @@ def test_failed(write: Write) -> None:
     assert result.stdout.startswith("race.py::race: FAILED")
     assert "AssertionError: lost\n  in thread race\n  raised at race.py:12: assert" in result.stdout
     assert "lost update: increment-1 read `counter` (race.py:5)" in result.stdout
-    assert "add --save FILE" in result.stdout
+    assert "To run it again: mazurka replay .mazurka/failures/race-" in result.stdout
 
 
 def test_incomplete(write: Write) -> None:
@@ -1030,7 +1030,7 @@ def test_interrupted(write: Write, swallow: bool) -> None:
     ],
 )
 def test_examples(target: str, code: int, text: str) -> None:
-    result = run("check", str(EXAMPLES / target), "--outcomes")
+    result = run("check", str(EXAMPLES / target), "--outcomes", "--no-keep-failures")
     assert result.exit_code == code
     assert text in result.stdout
 

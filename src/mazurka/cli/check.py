@@ -13,11 +13,19 @@ import click
 from mazurka import api
 from mazurka.cli.exits import EXIT_CODES, EXIT_CODES_HELP, INTERRUPTED, WrongUse, clean_exit
 from mazurka.cli.options import profile_option, search_options, typed
-from mazurka.cli.output import annotate, show_result, write, write_sarif, write_trace
+from mazurka.cli.output import (
+    annotate,
+    show_result,
+    write,
+    write_sarif,
+    write_test,
+    write_trace,
+)
 from mazurka.cli.several import View, check_each, refuse_for_several, targets_of
-from mazurka.cli.targets import Program, Skipped, loaded
+from mazurka.cli.targets import Program, Skipped, loaded, names_of_target
 from mazurka.engine.errors import MazurkaError
 from mazurka.engine.result import Result
+from mazurka.kept import Memory, base_of, memory_of
 from mazurka.options import OPTIONS
 from mazurka.pyproject import project_options
 from mazurka.report.document import result_document
@@ -60,6 +68,12 @@ from mazurka.report.progress import Progress
     metavar="FILE",
     help="Write the schedule of the first failure to a file, for 'mazurka replay'.",
 )
+@click.option(
+    "--save-test",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write a test for pytest that replays the first failure.",
+)
 def check(
     target: str,
     flags: tuple[str, ...],
@@ -73,6 +87,7 @@ def check(
     trace_json: Path | None,
     sarif: Path | None,
     save: Path | None,
+    save_test: Path | None,
     **options: Any,
 ) -> None:
     """Check a function: run it once for every behaviour that differs.
@@ -91,19 +106,29 @@ def check(
     def checked(target: str) -> tuple[Result, bool]:
         with output, loaded(target, flags, shlex.split(args)) as (program, folder):
             wanted = options_for(program, folder, given, profile)
+            memory = memory_for(target, program, folder) if keeps(wanted) else None
+            own = wanted["try_first"]
+            wanted["try_first"] = [*own, *(memory.schedules if memory else ())]
             result, interrupted = explored(program, {**wanted, "record": html is not None})
             refuse_called_off(target, result)
         name_program(result, target)
+        if any(schedule in result.outdated for schedule in own):
+            result.remarks.append(f"{target}: {api.OUTDATED}")
+        if memory is not None:
+            memory.take_over(result)
+        elif result.failures and save is None:
+            result.remarks.append("To keep this execution for 'mazurka replay', add --save FILE.")
         return result, interrupted
 
     with clean_exit():
-        for file in (html, trace_json, sarif, save):
+        for file in (html, trace_json, sarif, save, save_test):
             if file is not None:
                 require_writable(file)
         with output:
             targets = targets_of(target)
         if len(targets) != 1:
             files = {"html": html, "trace_json": trace_json, "save": save, **given}
+            files["save_test"] = save_test
             refuse_for_several(target, targets, files)
             view = View(outcomes, full, explain, as_json)
             sys.exit(check_each(targets, checked, view, sarif))
@@ -123,12 +148,12 @@ def check(
             written.append(save_failure(save, result))
         if sarif is not None:
             written.append(write_sarif(sarif, [(target, result)], []))
+        if save_test is not None:
+            written.append(save_as_test(save_test, result))
         if as_json:
             click.echo(json.dumps(result_document(target, result)))
         else:
             show_result(target, result, outcomes, full, explain)
-            if result.failures and save is None:
-                click.echo("\nTo keep this execution for 'mazurka replay', add --save FILE.")
             if result.verdict == "incomplete" and given.get("checkpoint"):
                 click.echo(f"\nTo go on with this search, add --resume {given['checkpoint']}")
         annotate([(target, result)], as_json)
@@ -146,7 +171,22 @@ def options_for(
         project = project_options(folder, profile)
     except ValueError as error:
         raise WrongUse(str(error)) from error
-    return {**project, **getattr(program, "mazurka_options", {}), **given}
+    own = {"try_first": api.schedules_on(program), **getattr(program, "mazurka_options", {})}
+    return {**project, **own, **given}
+
+
+def keeps(options: dict[str, Any]) -> bool:
+    keep: bool = options.get("keep_failures", OPTIONS["keep_failures"].default)
+    return keep
+
+
+def memory_for(target: str, program: Program, folder: Path) -> Memory:
+    """The failures of a program that are kept."""
+    base = base_of(folder.absolute())
+    memory = memory_of(base, *names_of_target(target, program, base))
+    for remark in memory.remarks:
+        click.echo(remark, err=True)
+    return memory
 
 
 def explored(program: Program, options: dict[str, Any]) -> tuple[Result, bool]:
@@ -188,6 +228,13 @@ def name_program(result: Result, target: str) -> None:
     """Say in the schedules which program they are for, so that a replay need not be told."""
     for failure in result.failures:
         failure.schedule = dataclasses.replace(failure.schedule, program=target)
+
+
+def save_as_test(file: Path, result: Result) -> str:
+    """Write a test that replays the first failure; tells what was done."""
+    if not result.failures:
+        return f"No failure: nothing was written to {file}."
+    return write_test(file, result.failures[0].schedule)
 
 
 def save_failure(file: Path, result: Result) -> str:

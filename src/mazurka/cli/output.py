@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING
 import click
 
 from mazurka.cli.exits import WrongUse
-from mazurka.engine.result import Failure, Result
+from mazurka.engine.following import difference
+from mazurka.engine.result import NONDETERMINISM, Failure, Result
 from mazurka.engine.schedule import Schedule
 from mazurka.report.annotations import annotations, wants_annotations
+from mazurka.report.sarif import sarif_document
+from mazurka.report.saved_test import saved_test
 from mazurka.report.text import failure_text, outcomes_text, result_text
 
 if TYPE_CHECKING:
@@ -48,6 +51,9 @@ def show_result(
 
 def show_replayed(target: str, schedule: Schedule, failure: Failure, full: bool) -> None:
     click.echo(f"{target}: FAILED; the execution of the schedule, run again")
+    change = difference(schedule.steps, failure.schedule.steps)
+    if change:
+        click.echo(f"The program has changed since: {change}. It was followed as far as it fits.")
     if (failure.kind, failure.message) != (schedule.failure, schedule.message):
         click.echo(f"It fails in another way than recorded, which was: {schedule.message}")
     click.echo()
@@ -78,6 +84,14 @@ def write(file: Path, text: str) -> None:
         raise WrongUse(f"cannot write {file}: {error.strerror}") from error
 
 
+def write_test(file: Path, schedule: Schedule) -> str:
+    """Write a test for pytest that replays an execution; tells where."""
+    if schedule.failure == NONDETERMINISM:
+        raise WrongUse(f"nondeterminism cannot be replayed: nothing was written to {file}")
+    write(file, saved_test(schedule, file))
+    return f"A test that replays it is in {file}; run it with: pytest {file}"
+
+
 def write_trace(file: Path, target: str, failure: Failure) -> str:
     """Write an execution as a trace; tells where."""
     from mazurka.report.trace_events import trace_document
@@ -90,7 +104,6 @@ def write_sarif(
     file: Path, results: Sequence[tuple[str, Result]], unchecked: Sequence[tuple[str, str]]
 ) -> str:
     """Write what was found for tools that read SARIF; tells where."""
-    from mazurka.report.sarif import sarif_document
 
     write(file, json.dumps(sarif_document(results, unchecked, Path.cwd()), indent=2) + "\n")
     return f"The findings are in {file}, as SARIF."

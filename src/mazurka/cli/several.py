@@ -38,7 +38,7 @@ from mazurka.report.text import BY_WEIGHT, message_of, plural
 # Folders with code of others, or with none that people wrote.
 PASSED_OVER = {"__pycache__", "build", "dist", "node_modules", "site-packages"}
 # What can be had of one check only.
-FOR_ONE = ("html", "trace_json", "save", "checkpoint", "resume")
+FOR_ONE = ("html", "trace_json", "save", "save_test", "checkpoint", "resume")
 
 
 class View(NamedTuple):

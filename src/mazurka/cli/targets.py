@@ -13,7 +13,7 @@ from typing import Any
 
 from mazurka import api
 from mazurka.cli.exits import WrongUse
-from mazurka.native.c_program import c_program, is_built, is_source
+from mazurka.native.c_program import CProgram, c_program, is_built, is_source
 
 Program = Callable[[], object]
 
@@ -63,6 +63,24 @@ def loaded(
         yield program_of(module, file, function), own_folder
     finally:
         sys.path[:] = path
+
+
+def names_of_target(target: str, program: Program, base: Path) -> tuple[str, str]:
+    """A target as it is called from the folder of its project, and that with what else it is
+    checked with."""
+    file, colons, function = target.partition("::")
+    if not colons and not isinstance(program, CProgram):
+        return target, target
+    name = f"{os.path.relpath(file, base)}{colons}{function}"
+    own = [*program.flags, "--", *program.args] if isinstance(program, CProgram) else []
+    return name, " ".join([name, *own])
+
+
+def target_from(base: Path, target: str) -> str:
+    """A target as it is called from here, if it is called so from the folder of its project."""
+    file, colons, function = target.partition("::")
+    here = base / file
+    return f"{os.path.relpath(here)}{colons}{function}" if here.exists() else target
 
 
 def module_of_file(file: str) -> ModuleType:

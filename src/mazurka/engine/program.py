@@ -164,6 +164,9 @@ class Program:
         """The account of what went wrong (only if it has failed). This may run the program."""
         raise NotImplementedError
 
+    def tell_runs(self, wanted: bool) -> None:
+        """Whether the runs that follow are to be told: an account then needs no other run."""
+
     def account(self) -> list[Step]:
         """Its steps, for people to read, whether it has failed or not. This may run the program."""
         return []

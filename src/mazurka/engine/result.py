@@ -175,6 +175,9 @@ class Result:
     opaque: list[str] = field(default_factory=list)  # what the user has said to be harmless
     assuming: list[str] = field(default_factory=list)  # options that leave executions out
     recording: Recording | None = None  # if it was asked for
+    again: list[Schedule] = field(default_factory=list)  # tried first, and they failed again
+    remarks: list[str] = field(default_factory=list)  # of whoever has asked for it
+    outdated: list[Schedule] = field(default_factory=list)  # tried first, and they do not fail now
 
     def __str__(self) -> str:
         return SHOWN_BY["text"](self)
@@ -213,6 +216,8 @@ class Result:
         total.failures = [*self.failures, *other.failures]
         total.outcomes = self.outcomes + other.outcomes
         total.warnings = list(dict.fromkeys([*self.warnings, *other.warnings]))
+        total.again = [*self.again, *other.again]
+        total.outdated = [*self.outdated, *other.outdated]
         total.opaque = list(dict.fromkeys([*self.opaque, *other.opaque]))
         total.assuming = list(dict.fromkeys([*self.assuming, *other.assuming]))
         if total.failures:

@@ -30,7 +30,6 @@ from mazurka.engine.program import (
     Watch,
 )
 from mazurka.engine.result import NONDETERMINISM, Failure, Step
-from mazurka.engine.schedule import Schedule
 from mazurka.engine.trace import copied
 from mazurka.native.accounts import (
     ADDRESS,
@@ -66,7 +65,6 @@ from mazurka.native.runtime_library import (
     OUTPUT_SIZE,
     PLAN_END,
     POLICY,
-    POSITION,
     PRINTED_ADDRESS,
     SAME,
     SLEEPER_SIZE,
@@ -537,18 +535,6 @@ class NativeProgram(Program):
         """What was printed; if nothing was, the exit code."""
         size = self.state[OUTPUT_SIZE]
         return self.library.output(size) if size else self.state[EXIT_CODE]
-
-    def follow(self, schedule: Schedule) -> None:
-        """Run the steps of a schedule."""
-        request = Request([])
-        request.path = self.path_of(schedule.steps)
-        self.run(request)
-        if self.state[STOPPED] == DIVERGED or self.diverged_at >= 0:
-            step = self.state[POSITION] if self.diverged_at < 0 else self.diverged_at
-            raise MazurkaError(
-                f"the program has changed since the schedule was recorded: step {step + 1} is "
-                "another one"
-            )
 
     # What threads stand before
 

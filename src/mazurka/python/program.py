@@ -25,7 +25,6 @@ from mazurka.engine.program import (
     Request,
 )
 from mazurka.engine.result import Failure, Step
-from mazurka.engine.schedule import Schedule
 from mazurka.engine.trace import copied
 from mazurka.python.check import RUNNING, Check
 from mazurka.python.failures import account_of, account_of_change, race_to_tell
@@ -106,31 +105,6 @@ class PythonProgram(Program):
         finally:
             request.path = path
             request.sleep = sleep
-
-    def follow(self, schedule: Schedule) -> None:
-        """Run the steps of a schedule, which names threads and objects as people do."""
-        if self.runtime.memory is not None:
-            for _ in range(2):  # so that it is known what is there before an execution
-                self.run(Request([]))
-        self.runtime.names.refreshing = (
-            True  # the schedule has the names that things had in its run
-        )
-        try:
-            self.follow_steps(schedule)
-        finally:
-            self.runtime.names.refreshing = False
-
-    def follow_steps(self, schedule: Schedule) -> None:
-        request = Request([])
-        request.path = self.path_of(schedule.steps)
-        request.orders_writes = schedule.options.get("equivalence") != "reads-from"
-        self.run(request)
-        runtime = self.runtime
-        divergence = runtime.divergence
-        if divergence is not None:
-            name = runtime.names.threads[divergence.thread].name
-            why = divergence.why or f"thread {name} is not there in step {runtime.position + 1}"
-            raise MazurkaError(f"the program has changed since the schedule was recorded: {why}")
 
     # How a run ended
 
@@ -263,6 +237,8 @@ class PythonProgram(Program):
         runtime = self.runtime
         self.in_order_of_witness()
         answer = self.answer
+        if runtime.journal is not None:  # it was told already
+            return account_of(self, self.judge)
         if answer.race is not None or (runtime.stopped == NOTHING and answer.status != REDUNDANT):
             runtime.names.refreshing = True
             first = self.ending()
@@ -274,6 +250,9 @@ class PythonProgram(Program):
             if runtime.stopped == NOTHING and first != second:
                 return self.changed(first, second)
         return account_of(self, self.judge)
+
+    def tell_runs(self, wanted: bool) -> None:
+        self.runtime.names.refreshing = wanted  # names are those of the run that is told
 
     def account(self) -> list[Step]:
         self.runtime.names.refreshing = True

@@ -5,11 +5,11 @@ is the same but for that; if the neighbour passes, the race decides. Before that
 minimised, so that there is less to look at.
 """
 
-import re
 from dataclasses import replace
 from typing import Final
 
 from mazurka.engine.event import Event, dependent
+from mazurka.engine.following import difference
 from mazurka.engine.operation import CHOOSE, NONE, READ
 from mazurka.engine.order import HappensBefore
 from mazurka.engine.program import Program
@@ -23,7 +23,7 @@ from mazurka.engine.result import (
     Failure,
     Step,
 )
-from mazurka.engine.schedule import Schedule
+from mazurka.engine.schedule import Schedule, without_numbers
 from mazurka.engine.trace import copied
 from mazurka.report.case import Case, Found, held_before
 from mazurka.report.kinds import name_of
@@ -34,7 +34,6 @@ LONGEST: Final = 2000  # steps of an execution of which neighbours are run
 LONGEST_PASSING: Final = 500
 MOST_DELAYED: Final = 40
 MOST_EARLIER: Final = 50  # accesses to the same that one is compared with
-NUMBERS: Final = re.compile("[0-9]+")  # which may be other ones in the same failure
 AS_IT_IS: Final = (NONDETERMINISM, STUCK)
 
 TOO_MANY: Final = "there may be other deciding steps: not all races were reversed"
@@ -89,7 +88,7 @@ def is_same(simpler: Failure, failure: Failure) -> bool:
         return False
     if failure.kind != EXCEPTION:
         return len(simpler.waiting) == len(failure.waiting)
-    messages = [NUMBERS.sub("0", each.message) for each in (simpler, failure)]
+    messages = [without_numbers(each.message) for each in (simpler, failure)]
     return messages[0] == messages[1] and simpler.details[:1] == failure.details[:1]
 
 
@@ -237,6 +236,8 @@ def replayed(failure: Failure, schedule: Schedule) -> Failure:
     """The failure of a replay, with what was found out when it was met first."""
     if not schedule.sentence or schedule.failure != failure.kind:
         return failure
+    if difference(schedule.steps, failure.schedule.steps):
+        return failure  # the program has changed: what is known may not be so any more
     deciding = set(schedule.deciding)
     if failure.kind == DATA_RACE:  # of which the accesses are no steps of a schedule
         deciding.add(-1)

@@ -54,6 +54,8 @@ def result_parts(result: Result) -> list[Failure | str]:
     """What follows the summary: a failure for each way to fail, and remarks."""
     parts: list[Failure | str] = []
     ways = failure_groups(result.failures)
+    if is_known(result) and not result.again[0].is_same_failure(result.failures[0].schedule):
+        parts.append(f"It fails in another way than before, which was: {result.again[0].message}")
     for way in ways[:MOST_WAYS]:
         parts.append(way[0])
         if len(way) > 1:
@@ -63,7 +65,7 @@ def result_parts(result: Result) -> list[Failure | str]:
         parts.append(f"({more} to fail not shown.)")
     if result.warnings:
         parts.append(warnings_text(result.warnings))
-    return parts
+    return [*parts, *result.remarks]
 
 
 def warnings_text(warnings: list[str]) -> str:
@@ -94,7 +96,7 @@ def summary(result: Result) -> str:
         headline += ", but none runs to its end: look at the assumptions"
     if result.verdict == "verified" and result.threads == 1 and result.executions == 1:
         headline += ", but only one thread ever ran"
-    how = result.algorithm
+    how = "tried first, as it had failed before" if is_known(result) else result.algorithm
     if result.equivalence != "mazurkiewicz":
         how += f", {result.equivalence}"
     cost = f"{result.seconds:.2f} s"
@@ -109,6 +111,11 @@ def summary(result: Result) -> str:
     if result.opaque:
         how += f"; not looked at: {', '.join(result.opaque)}"
     return f"{headline}; {counts(result)} in {cost} ({how})"
+
+
+def is_known(result: Result) -> bool:
+    """Whether there was no search, as an execution failed that had failed before."""
+    return bool(result.again) and result.executions == len(result.again)
 
 
 def message_of(result: Result) -> str:

@@ -126,6 +126,9 @@ class Runtime(Standing):
         self.explorer = 0  # the OS thread that runs all executions
         self.crowded = False  # whether there are others that may run the same code
         self.at_begin: Callable[..., object] = do_nothing  # called before each execution
+        # Where an execution fails, and where it ends, while its threads still stand there.
+        self.at_exception: Callable[[Thread, BaseException], object] | None = None
+        self.at_end: Callable[[], object] | None = None
         # What to call in place of a thread's function, if not that itself.
         self.in_place_of: Callable[..., Any] | None = None
         self.takes_conditions = True
@@ -224,6 +227,8 @@ class Runtime(Standing):
         self.running = True
         self.start(self.threads[0])
         self.running = False
+        if self.at_end is not None:
+            self.at_end()
         self.cancel()
         if self.misuse is not None:
             raise self.misuse
@@ -325,8 +330,8 @@ class Runtime(Standing):
 
     def failed(self, thread: Thread, error: BaseException) -> None:
         """An exception left the thread's function."""
-        if isinstance(error, (KeyboardInterrupt, Stuck)):
-            self.interrupt = error
+        if isinstance(error, (KeyboardInterrupt, Stuck)) or leaves_debugger(error):
+            self.interrupt = KeyboardInterrupt() if is_quit_of_pdb(error) else error
             self.stopped = INTERRUPTED
             self.first_failed = thread
             thread.finished = True
@@ -338,7 +343,21 @@ class Runtime(Standing):
             if self.first_failed is None:
                 self.first_failed = thread
                 self.failed_position = self.position
+                if self.at_exception is not None:
+                    self.stop_for(thread, error, self.at_exception)
             self.finish(thread)
+
+    def stop_for(
+        self, thread: Thread, error: BaseException, look: Callable[[Thread, BaseException], object]
+    ) -> None:
+        """Let somebody look at a thread that fails: nothing of that is part of the execution."""
+        self.current = None
+        self.running = False
+        try:
+            look(thread, error)
+        finally:
+            self.current = thread
+            self.running = True
 
     def finish(self, thread: Thread) -> None:
         """The thread's function is over: let another thread go on; return in the next execution."""
@@ -662,8 +681,9 @@ class Runtime(Standing):
             result, cell.value = apply(kind, thread.id, cell.value, thread.first, thread.second)
             return result
         if kind == SPAWN:
-            function = cast(Callable[..., object], thread.first)
-            return self.spawn(thread, function, cast(tuple[object, ...], thread.second))
+            # In quotes: plain Python would make the type each time, by code that is rewritten.
+            function = cast("Callable[..., object]", thread.first)
+            return self.spawn(thread, function, cast("tuple[object, ...]", thread.second))
         if kind == JOIN:
             return cast(Thread, thread.first).result
         if kind == CHOOSE:
@@ -879,6 +899,16 @@ class Runtime(Standing):
             f"'{VERBS[kind]}' was called from a predicate or from another OS thread: a predicate "
             "must be a function of the value alone, and threads are made with mazurka.spawn"
         )
+
+
+def leaves_debugger(error: BaseException) -> bool:
+    """Whether an exception says that somebody has left pdb, by itself or under pytest."""
+    is_of_pytest = type(error).__name__ == "Exit" and "Quitting debugger" in str(error)
+    return is_of_pytest or is_quit_of_pdb(error)
+
+
+def is_quit_of_pdb(error: BaseException) -> bool:
+    return (type(error).__module__, type(error).__name__) == ("bdb", "BdbQuit")
 
 
 def end_greenlet(thread: Thread) -> None:

@@ -3,6 +3,7 @@
 import _thread
 import ctypes
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -36,7 +37,8 @@ def guarded(step_limit: float) -> Iterator[None]:
     originals = [(module, name, getattr(module, name)) for module, name in STARTERS]
     over = threading.Event()
     with interruptible() as interrupt:
-        threading.Thread(target=watch, args=(over, interrupt, step_limit), daemon=True).start()
+        watched = (over, interrupt, step_limit, explorer)
+        threading.Thread(target=watch, args=watched, daemon=True).start()
         for module, name, original in originals:
             setattr(module, name, refusing(original, explorer))
         try:
@@ -87,7 +89,9 @@ def refusing(original: Callable[..., Any], explorer: int) -> Callable[..., Any]:
     return start
 
 
-def watch(over: threading.Event, interrupt: Callable[[], None], step_limit: float) -> None:
+def watch(
+    over: threading.Event, interrupt: Callable[[], None], step_limit: float, explorer: int
+) -> None:
     """The watchdog's life: interrupts the explorer when nothing moves in a run."""
     runtime = RUNNING.check.runtime
     seen = (0, 0)
@@ -98,4 +102,15 @@ def watch(over: threading.Event, interrupt: Callable[[], None], step_limit: floa
         seen = now
         if quiet > LOOKS:
             quiet = 0
-            interrupt()
+            if not is_in_debugger(explorer):
+                interrupt()
+
+
+def is_in_debugger(thread: int) -> bool:
+    """Whether somebody looks at a thread with pdb, and may take the time that they need."""
+    frame = sys._current_frames().get(thread)
+    while frame is not None:
+        if frame.f_globals.get("__name__") in ("pdb", "bdb"):
+            return True
+        frame = frame.f_back
+    return False
