@@ -229,8 +229,8 @@ def explore(program: Callable[[], object], **options: Unpack[GivenOptions]) -> R
     computed, not run. What is remembered takes up to `remember_mb` megabytes.
 
     `try_first` has schedules of failures: they are run before the search, as far as they fit. If
-    one fails, that is the failure; if not, the search goes on as ever. The command line and pytest keep
-    failing executions in the folder `.mazurka`, and try them first, unless `keep_failures=False`.
+    one fails, that is the failure; if not, the search goes on as ever. The command line and pytest
+    keep what fails in the folder `.mazurka`, and try it first, unless `keep_failures=False`.
 
     With `record=True`, the result keeps what `write_html` shows of the search itself: the tree of
     executions, an execution for each outcome, and how the figures grew.
@@ -356,12 +356,13 @@ def tried(schedule: Schedule, options: Options, program: Program) -> Failure | N
     """The failure that a schedule leads to, if it still does, though the program has changed."""
     program.run(Request([]))  # which shows the names that things have now
     now = renamed(schedule, program.steps_of(program.events))
-    run = follow(program, now)
-    if not run.answer.failed and now.steps != schedule.steps:
-        run = follow(program, schedule)
-    if not run.answer.failed:
-        return None
-    return explained(program, program.failure(), not options.reads_from)
+    for is_late in (False, True):
+        run = follow(program, now, is_late)
+        if run.answer.failed:
+            return explained(program, program.failure(), not options.reads_from)
+        if run.fits:
+            break
+    return None
 
 
 def add_tried(result: Result, first: Result) -> None:

@@ -82,9 +82,8 @@ class Memory:
     def write(self, schedule: Schedule) -> Path:
         """Keep one execution."""
         text = schedule.to_json() + "\n"
-        file = self.folder / f"{stem_of(self.program, self.key)}-{digest(text, 8)}.json"
-        if file.exists():
-            return file
+        way = digest(f"{schedule.failure} {schedule.steps}", 8)
+        file = self.folder / f"{stem_of(self.program, self.key)}-{way}.json"
         self.folder.mkdir(parents=True, exist_ok=True)
         ignored = self.folder.parent / ".gitignore"
         if not ignored.exists():

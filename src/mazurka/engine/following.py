@@ -2,8 +2,9 @@
 fit, by the names of threads and operations.
 
 A thread that stands before another operation than the schedule has for it either makes steps that
-are new, which it does when its next known one is due, or it leaves some out that the schedule has.
-Where the schedule is of no help, threads go on as long as they can.
+are new, or it leaves some out that the schedule has. Steps that are new are made at once, before
+others go on; or late, when the next known step of their thread is due. Where the schedule is of no
+help, threads go on as long as they can.
 """
 
 from collections import Counter
@@ -11,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from mazurka.engine.event import Event
 from mazurka.engine.operation import VERBS
 from mazurka.engine.program import NOBODY, PICKED, Answer, Program, Request, Watcher
 from mazurka.engine.schedule import NamedStep, Schedule
@@ -36,16 +36,19 @@ class Followed(NamedTuple):
 class Follower(Watcher):
     """Lets threads make the steps of a schedule, as far as they can."""
 
-    def __init__(self, program: Program, steps: Sequence[NamedStep], events: list[Event]) -> None:
+    def __init__(self, program: Program, steps: Sequence[NamedStep], is_late: bool) -> None:
         self.program = program
         self.steps = steps
-        self.events = events
+        self.is_late = is_late  # whether steps that are new are
         numbers = {
             name: program.thread_called(name) for name in sorted({one for one, _, _ in steps})
         }
         self.threads = [numbers[name] for name, _, _ in steps]
         self.due = 0  # all steps before this one are over: made, or left out
         self.over = [False] * len(steps)
+        self.left: dict[int, Counter[str]] = {}  # what each thread is still to do
+        for thread, (_, operation, _) in zip(self.threads, steps, strict=True):
+            self.left.setdefault(thread, Counter())[operation] += 1
         self.choice = 0
         self.recent = NOBODY
 
@@ -57,11 +60,22 @@ class Follower(Watcher):
 
     def pick(self, threads: list[int]) -> int:
         self.choice = 0
-        picked = self.wanted(threads)
+        picked = self.recent if self.has_more(threads) else self.wanted(threads)
         if picked == NOBODY:
             picked = self.recent if self.recent in threads else min(threads)
         self.recent = picked
         return picked
+
+    def has_more(self, threads: list[int]) -> bool:
+        """Whether the thread that stepped last has come to a step that is new, and is to make some
+        that is known later on."""
+        if self.is_late or self.recent not in threads:
+            return False
+        left = self.left.get(self.recent)
+        return left is not None and len(left) > 0 and self.name_of_next(self.recent) not in left
+
+    def name_of_next(self, thread: int) -> str:
+        return self.program.operation_name(self.program.standing(thread))
 
     def wanted(self, threads: list[int]) -> int:
         """The thread of the first step that can be made now."""
@@ -73,12 +87,12 @@ class Follower(Watcher):
             if self.over[place] or thread not in threads:
                 continue
             if thread not in names:
-                names[thread] = self.program.operation_name(self.program.standing(thread))
+                names[thread] = self.name_of_next(thread)
                 self.leave_out(thread, place, names[thread])
             if self.over[place]:
                 continue
             if self.steps[place][1] == names[thread]:
-                self.over[place] = True
+                self.end_with(place)
                 self.choice = self.steps[place][2]
             return thread
         return NOBODY
@@ -91,20 +105,28 @@ class Follower(Watcher):
             if self.threads[place] == thread and not self.over[place]:
                 if self.steps[place][1] == name:
                     for other in passed:
-                        self.over[other] = True
+                        self.end_with(other)
                     return
                 passed.append(place)
+
+    def end_with(self, place: int) -> None:
+        """A step is made, or left out."""
+        self.over[place] = True
+        left = self.left[self.threads[place]]
+        left[self.steps[place][1]] -= 1
+        if not left[self.steps[place][1]]:
+            del left[self.steps[place][1]]
 
     def choose(self, alternatives: int) -> int:
         return self.choice if self.choice < alternatives else 0
 
 
-def follow(program: Program, schedule: Schedule) -> Followed:
+def follow(program: Program, schedule: Schedule, is_late: bool = False) -> Followed:
     """Run a program once, along a schedule. An account of the run needs no other one."""
     steps = schedule.steps
     request = Request([])
     request.policy = PICKED
-    request.watcher = Follower(program, steps, request.events)
+    request.watcher = Follower(program, steps, is_late)
     request.all_stand = True
     request.lets_time_out = True
     request.orders_writes = schedule.options.get("equivalence") != "reads-from"
