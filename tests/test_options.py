@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def test_type_checkers_see_the_table() -> None:
-    names = {"Result": mazurka.Result}
+    names = {"Result": mazurka.Result, "Schedule": mazurka.Schedule}
     rows = get_type_hints(Options, localns=names)
     assert get_type_hints(GivenOptions, localns=names) == rows
     assert list(rows) == list(OPTIONS)
@@ -345,8 +345,8 @@ def test_the_command_has_the_options_of_the_table() -> None:
     given = [parameter.opts[0] for parameter in check.params[2:]]
     options = [written(option).split()[0] for option in KNOWN.values()]
     shown = ["--profile", "--args", "--outcomes", "--full", "--explain", "--json"]
-    written = ["--html", "--trace-json", "--sarif", "--save", "--save-test"]
-    assert given == [*options, *shown, *written]
+    files = ["--html", "--trace-json", "--sarif", "--save", "--save-test"]
+    assert given == [*options, *shown, *files]
 
 
 def test_the_page_of_pytest() -> None:
