@@ -53,8 +53,12 @@ def test_a_failure_is_saved_and_replayed(tmp_path: Path) -> None:
     assert run("replay", schedule).exit_code == 1
     program.write_text(LOST_UPDATE.replace("int found = balance;", "int found = 0;"))
     changed = run("replay", schedule)
-    assert changed.exit_code == 2
-    assert "the program has changed" in changed.output
+    assert changed.exit_code == 1  # it was followed as far as it fits, and fails all the same
+    assert "The program has changed since" in changed.output
+    program.write_text(LOST_UPDATE.replace("balance = found + AMOUNT", "balance += AMOUNT"))
+    repaired = run("replay", schedule)
+    assert repaired.exit_code == 2
+    assert "the program has changed" in repaired.output
 
 
 def test_arguments_of_main(tmp_path: Path) -> None:
