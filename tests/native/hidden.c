@@ -52,6 +52,9 @@ static void *late_use(void *u) { int *p = shared; if (p) { if (atomic_load(&othe
 static void *bytes(void *i) { text[(intptr_t)i] = 1; return i; }
 struct { int a, b; } pair; static void *wpair(void *u) { pair.a = 1; pair.b = 2; return u; }
 static void *rpair(void *u) { __typeof__(pair) x = pair; sum = x.a; return u; }
+static char to_here[64], from_here[64];
+static void *copy_in_place(void *u) { __builtin_memcpy(to_here, from_here, sizeof to_here); return u; }
+static void *set_in_place(void *u) { __builtin_memset(from_here, 1, sizeof from_here); return u; }
 int main(int argc, char **argv) { (void)argc; which = argv[1];
  if (IS("tls_tries")) run(tls_tries, set);
  if (IS("key_tries")) { pthread_key_create(&key, 0); run(key_tries, set); }
@@ -71,5 +74,6 @@ int main(int argc, char **argv) { (void)argc; which = argv[1];
  if (IS("lend")) run(lend, borrow);
  if (IS("late free")) { shared = malloc(4); run(late_free, late_use); }
  if (IS("pair")) run(wpair, rpair);
+ if (IS("in place")) run(copy_in_place, set_in_place);
  if (IS("ok bytes")) run(bytes, bytes);
  return 0; }

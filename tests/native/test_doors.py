@@ -193,6 +193,17 @@ def test_bit_fields_are_not_seen_as_steps(tmp_path: Path) -> None:
     assert [failure.kind for failure in mazurka.explore(program).failures] == ["data race"]
 
 
+def test_structures_that_are_passed_are_not_seen(tmp_path: Path) -> None:
+    text = """
+        struct pair { long one, other; } pair;
+        long first(struct pair given) { return given.one; }
+        int main(void) { return first(pair); }
+    """
+    result = mazurka.explore(mazurka.c_program(file_with(tmp_path, text)))
+    assert result.verdict == "incomplete"
+    assert "program.c:3 has a function that takes or gives a structure" in result.warnings[0]
+
+
 def test_memory_that_is_never_freed(tmp_path: Path) -> None:
     text = "#include <stdlib.h>\nint main(void) { return malloc(3) == NULL; }"
     program = file_with(tmp_path, text)

@@ -34,6 +34,7 @@ CPP_PARTS = ("cpp",)
 CPP_SEEN_PARTS = ("cpp_seen",)
 
 HOOKED = ["-fsanitize=thread"]
+HOOKED_PROGRAM = [*HOOKED, "-include", str(RUNTIME / "before_c.h")]
 ALWAYS = [
     *("-fPIC", "-g", "-fno-builtin", "-fno-omit-frame-pointer", "-pthread"),
     *("-U_FORTIFY_SOURCE", "-U__SANITIZE_THREAD__"),  # the program is to be what it is without
@@ -120,7 +121,7 @@ def hooked(is_cpp: bool, source: Path) -> list[str]:
     """The flags for code of a program, by which its accesses are seen."""
     has_atomic_functions = "__VERIFIER_atomic_" in source.read_text(errors="replace")
     apart = KEPT_APART if has_atomic_functions else []
-    return [*HOOKED, *ALWAYS, *apart, *(HOOKED_CPP if is_cpp else [])]
+    return [*HOOKED_PROGRAM, *ALWAYS, *apart, *(HOOKED_CPP if is_cpp else [])]
 
 
 def unseen_parts(sources: list[Path]) -> list[str]:

@@ -182,6 +182,43 @@ def bit_fields(library: Path, runtime: Path) -> list[str]:
     return found
 
 
+def by_value(library: Path, runtime: Path) -> list[str]:
+    """Where functions of a program take or give structures by value."""
+    found = []
+    with library.open("rb") as file:
+        information = elf_file(file).get_dwarf_info()
+        for unit in information.iter_CUs():
+            top = unit.get_top_DIE()
+            if Path(top.attributes["DW_AT_name"].value.decode()).parent == runtime:
+                continue
+            entries = [one for one in top.iter_children() if moves_structures(one)]
+            if not entries:
+                continue
+            files = files_of(information.line_program_for_CU(unit), unit)
+            for entry in entries:
+                attributes = entry.attributes
+                where = files.get(attributes["DW_AT_decl_file"].value, "")
+                if not where.startswith("/usr/"):
+                    found.append(f"{where}:{attributes['DW_AT_decl_line'].value}")
+    return found
+
+
+def moves_structures(entry: Any) -> bool:
+    """Whether a function that was compiled has a parameter or a result that is a structure."""
+    if entry.tag != "DW_TAG_subprogram" or "DW_AT_low_pc" not in entry.attributes:
+        return False
+    if "DW_AT_decl_file" not in entry.attributes:
+        return False
+    parameters = [one for one in entry.iter_children() if one.tag == "DW_TAG_formal_parameter"]
+    types = [
+        plain_type(one.get_DIE_from_attribute("DW_AT_type"))
+        for one in [entry, *parameters]
+        if "DW_AT_type" in one.attributes
+    ]
+    structures = ("DW_TAG_structure_type", "DW_TAG_union_type")
+    return any(one is not None and one.tag in structures for one in types)
+
+
 def files_of(program: Any, unit: Any) -> dict[int, str]:
     """The names of the files of a unit, by their numbers."""
     header = program.header

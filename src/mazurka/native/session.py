@@ -21,7 +21,7 @@ from mazurka.engine.result import Result
 from mazurka.engine.task import Outdated
 from mazurka.native.c_program import CProgram
 from mazurka.native.compiling import RUNTIME, Compiled, compiled
-from mazurka.native.debug_information import bit_fields, fixed_thread_locals, symbols_of
+from mazurka.native.debug_information import bit_fields, by_value, fixed_thread_locals, symbols_of
 from mazurka.native.known_functions import ASSUMING_FUNCTIONS, ATOMIC_FUNCTIONS, CPP, HARMLESS
 from mazurka.native.naming import Names
 from mazurka.native.program import Anew, Manner, NativeProgram
@@ -91,6 +91,18 @@ def unseen_neighbours(made: Compiled) -> list[str]:
     ]
 
 
+def unseen_structures(made: Compiled) -> list[str]:
+    """The compiler announces no access that a call makes itself. In C++ this is only documented:
+    most programs would be told of."""
+    if made.is_cpp:
+        return []
+    return [
+        f"{place} has a function that takes or gives a structure by value: what the call accesses "
+        "is not seen (hand it a pointer)"
+        for place in by_value(made.library, RUNTIME)
+    ]
+
+
 @dataclass(frozen=True)
 class NativeSession:
     """How a C program is to be run: `mazurka.explore` says what the options mean."""
@@ -123,7 +135,7 @@ class NativeSession:
     ) -> T:
         """Run a search in a process of its own: no program takes this one down."""
         with compiled_in_a_folder(self.program, self.opaque) as made:
-            self.warnings.extend(made.unseen)
+            self.warnings.extend([*made.unseen, *unseen_structures(made)])
             if self.manner.granularity != "sync":
                 self.warnings.extend(unseen_neighbours(made))
 

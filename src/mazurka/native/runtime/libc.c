@@ -276,10 +276,10 @@ __attribute__((no_sanitize("thread"))) static int print(FILE *file, const char *
     read_texts(format, copy);
     va_end(copy);
     va_copy(copy, arguments);
-    int size = vsnprintf(line, sizeof line, format, arguments);
+    int size = __vsnprintf(line, sizeof line, format, arguments);
     if (size >= LINE) {
         text = __libc_malloc((size_t)size + 1);
-        vsnprintf(text, (size_t)size + 1, format, copy);
+        __vsnprintf(text, (size_t)size + 1, format, copy);
     }
     va_end(copy);
     if (size > 0) mz_put_text(file, text, (size_t)size, PLACE);
@@ -313,7 +313,7 @@ static int print_into(char *to, size_t size, const char *format, va_list argumen
     va_copy(copy, arguments);
     read_texts(format, copy);
     va_end(copy);
-    int length = vsnprintf(line, sizeof line, format, arguments);
+    int length = __vsnprintf(line, sizeof line, format, arguments);
     if (length >= LINE) {
         mz_refuse("sprintf of more than %d characters cannot be checked yet", LINE);
         mz_give_up();
@@ -336,6 +336,10 @@ int sprintf(char *to, const char *format, ...) {
     int length = print_into(to, SIZE_MAX, format, arguments);
     va_end(arguments);
     return length;
+}
+int vsnprintf(char *to, size_t size, const char *format, va_list arguments) {
+    CALLED;
+    return print_into(to, size, format, arguments);
 }
 int snprintf(char *to, size_t size, const char *format, ...) {
     CALLED;

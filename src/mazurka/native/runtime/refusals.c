@@ -21,7 +21,7 @@ REFUSED(shm_open) REFUSED(sem_open) REFUSED(ioctl) REFUSED(fcntl)
 REFUSED(sigwait) REFUSED(sigsuspend) REFUSED(pause) REFUSED(alarm)
 REFUSED(pthread_cancel)
 /* Folders, and files beyond their contents */
-REFUSED(opendir) REFUSED(readdir) REFUSED(closedir) REFUSED(mkdir) REFUSED(rmdir) REFUSED(chdir)
+REFUSED(opendir) REFUSED(readdir) REFUSED(readdir64) REFUSED(fdopendir) REFUSED(scandir) REFUSED(closedir) REFUSED(mkdir) REFUSED(rmdir) REFUSED(chdir)
 REFUSED(utime) REFUSED(utimes) REFUSED(utimensat) REFUSED(futimens) REFUSED(chown) REFUSED(lchown)
 REFUSED(link) REFUSED(symlink) REFUSED(readlink) REFUSED(realpath) REFUSED(mkstemp)
 /* What writes into memory unseen */

@@ -446,7 +446,7 @@ void mz_refuse(const char *format, ...) {
     if (mz.is_refused) return;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(mz.refusal, sizeof mz.refusal, format, arguments);
+    __vsnprintf(mz.refusal, sizeof mz.refusal, format, arguments);
     va_end(arguments);
     mz.is_refused = 1;
 }

@@ -42,6 +42,13 @@ void (*signal(int number, void (*handler)(int)))(int) {
     return old;
 }
 
+/* What signal is in strict X/Open mode: the handler is called once. */
+void (*__sysv_signal(int number, void (*handler)(int)))(int) {
+    void (*old)(int) = signal(number, handler);
+    if (old != SIG_ERR) signals.actions[number].sa_flags = SA_RESETHAND;
+    return old;
+}
+
 static bool is_ignored_by_default(int number) {
     return number == SIGCHLD || number == SIGURG || number == SIGWINCH || number == SIGCONT;
 }
@@ -55,6 +62,7 @@ static int send_self(int number, uintptr_t place) {
         mz.current->signal = number;
         mz_fail(number == SIGABRT ? ABORTED : SIGNALLED, place, "");
     }
+    if (action.sa_flags & (int)SA_RESETHAND) signals.actions[number].sa_handler = SIG_DFL;
     siginfo_t about = {.si_signo = number};
     if (action.sa_flags & SA_SIGINFO) action.sa_sigaction(number, &about, NULL);
     else action.sa_handler(number);

@@ -174,6 +174,9 @@ struct runtime {
 
 extern struct runtime mz __attribute__((visibility("hidden")));
 
+/* The C library's: vsnprintf is a function of libc.c, which is seen. */
+int __vsnprintf(char *to, size_t size, const char *format, __builtin_va_list arguments);
+
 /* run.c */
 uint64_t mz_step(int kind, uintptr_t address, int size, uint64_t first, uint64_t second, int form,
                  uintptr_t place);

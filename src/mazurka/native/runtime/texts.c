@@ -210,7 +210,7 @@ int vasprintf(char **to, const char *format, va_list arguments) {
     CALLED;
     va_list copy;
     va_copy(copy, arguments);
-    int length = vsnprintf(NULL, 0, format, copy);
+    int length = __vsnprintf(NULL, 0, format, copy);
     va_end(copy);
     char *text = malloc((size_t)length + 1);
     if (!text) return -1;
