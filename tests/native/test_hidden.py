@@ -25,7 +25,7 @@ RACES = {
     "lend": "a local variable of lend is freed by lend and read by borrow",
     "late free": "block (allocated at ",
     "pair": "pair.a is ",
-    "in place": "from_here is ",
+    "in place": "from_here[0] is ",
 }
 # The same where accesses are steps: of memory that is gone.
 GONE = {
