@@ -130,6 +130,9 @@ class Surroundings:
     def put_back(self) -> None:
         """Called before each execution."""
 
+    def undo_patches(self) -> None:
+        """Called before what an execution has done to objects is put back."""
+
     def run_again(self) -> None:
         """Called before a failing execution is run once more, when the search is over."""
 
@@ -931,7 +934,8 @@ def explored_in(
     surroundings: Surroundings, program: Callable[[], object], options: Options
 ) -> Result:
     """Explore a program for which some things are put back before each execution."""
-    RUNNING.put_back, outer = surroundings.put_back, RUNNING.put_back
+    outer = RUNNING.put_back, RUNNING.undo_patches
+    RUNNING.put_back, RUNNING.undo_patches = surroundings.put_back, surroundings.undo_patches
     try:
         result = explore_with(program, options)
         if result.failures and called_off(result) is None:
@@ -939,7 +943,7 @@ def explored_in(
             leave_as_failed(program, result.failures[0].schedule, options)
         changed = surroundings.changed()
     finally:
-        RUNNING.put_back = outer
+        RUNNING.put_back, RUNNING.undo_patches = outer
         surroundings.close()
     if changed and result.verdict in ("verified", "bounded"):
         result.verdict = "incomplete"

@@ -41,6 +41,7 @@ class PytestSurroundings(Surroundings):
         self.own = [name for name in self.fixtures if is_looked_at(item, name, self.fixtures)]
         self.before = self.pictures()
         self.log = Captured()
+        self.patches = self.fixtures.get("monkeypatch")
         self.kept = ExitStack()
         self.put_backs = [self.kept.enter_context(each) for each in self.helpers(item)]
 
@@ -54,8 +55,8 @@ class PytestSurroundings(Surroundings):
             capture = getattr(manager, "_global_capturing", None)
             if capture is not None and not shows_at_once(capture):
                 yield global_output_put_back(capture)
-        if "monkeypatch" in fixtures:
-            yield patches_put_back(fixtures["monkeypatch"])
+        if self.patches is not None:
+            yield patches_put_back(self.patches)
         if "tmp_path" in fixtures:
             yield files_put_back(fixtures["tmp_path"])
 
@@ -65,6 +66,10 @@ class PytestSurroundings(Surroundings):
     def put_back(self) -> None:
         for each in self.put_backs:
             each()
+
+    def undo_patches(self) -> None:
+        if self.patches is not None:
+            self.patches.undo()
 
     def close(self) -> None:
         self.kept.close()

@@ -55,7 +55,7 @@ def test_verdicts_are_those_of_brute_force(part: int) -> None:
         result = case.explored()
         assert result.verdict == expected, (seed, case)
         verdicts.add((expected, result.blocked > 0))
-    assert len(verdicts) >= 3  # there are both, and some that wait
+    assert COUNT < 200 or len(verdicts) >= 3  # there are both, and some that wait
 
 
 @pytest.mark.parametrize("algorithm", [name for name in EXHAUSTIVE if name != "pop"])

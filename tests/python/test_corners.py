@@ -18,7 +18,6 @@ import operator
 import os
 import pickle
 import string
-import sys
 import threading
 import types
 import weakref
@@ -509,8 +508,7 @@ def a_dataclass_as_a_dict() -> object:
     return torn(lambda point: tuple(dataclasses.asdict(point).values()), Point())
 
 
-# Python 3.13 has a function for it that is not rewritten.
-@(outcomes(*TORN) if sys.version_info < (3, 13) else told)
+@outcomes(*TORN)
 def a_dataclass_replaced() -> object:
     return torn(lambda point: dataclasses.astuple(dataclasses.replace(point)), Point())
 

@@ -69,6 +69,7 @@ class Running:
         self.runners: list[Any] = []
         # Puts back what they have given to the program, before each execution.
         self.put_back: Callable[[], object] | None = None
+        self.undo_patches: Callable[[], object] | None = None  # the same for patches
         # Variables that hold clocks, and how many references there were to these (kept_clocks.py).
         self.kept_clocks: list[Any] = []
         self.clock_references: list[int] = []

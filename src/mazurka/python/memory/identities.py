@@ -210,7 +210,10 @@ class Objects(Memory):
             function.cache_clear()  # it may be called by code that is not rewritten
 
     def put_back(self) -> None:
-        """All objects as they were before the execution."""
+        """All objects as they were before the execution. Patches that are not seen are undone
+        first, as the objects that know of them are put back, too."""
+        if RUNNING.undo_patches is not None:
+            RUNNING.undo_patches()
         self.undo.put_back()
         if self.undo.lost:
             thing = self.undo.lost[0]

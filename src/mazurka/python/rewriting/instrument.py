@@ -224,11 +224,15 @@ class Instrumentation:
 
     def arrive(self, original: CodeType, namespace: Namespace) -> CodeType:
         """A function is called for the first time: what it is to run, from now on."""
+        runtime = RUNNING.check.runtime
+        running = runtime.current
         self.is_rewriting = True
+        runtime.current = None  # library functions that were rewritten may be called for it
         try:
             code = self.code_with_hooks(original, namespace)
         finally:
             self.is_rewriting = False
+            runtime.current = running
         group = self.expected.get(id(original))
         for function in [] if group is None else group.functions():
             if function.__globals__ is namespace and id(function.__code__) in self.known.entrances:
