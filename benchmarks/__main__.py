@@ -376,15 +376,18 @@ def jobs(programs: tuple[str, ...], jobs: int, repeats: int) -> None:
 @click.argument("program", metavar="'NAME(PARAMETER,...)'")
 @click.option("--jobs", type=click.IntRange(min=1), default=2, show_default=True)
 @click.option("--times", type=click.IntRange(min=1), default=20, show_default=True)
-def kills(program: str, jobs: int, times: int) -> None:
-    """Kill a search at random moments and resume it, until it is over, so many times; exit code 1
-    when it does not say each time what a search says that was not killed."""
+@click.option("--c", "is_c", is_flag=True, help="Run the C version of it.")
+@click.option("--cluster", default="", metavar="ADDRESS", help="Search on a cluster of Ray.")
+def kills(program: str, jobs: int, times: int, is_c: bool, cluster: str) -> None:
+    """Kill a search at random moments, its workers at others, and resume it until it is over, so
+    many times; exit code 1 when it does not say each time what a search says that was not killed.
+    """
     instance = instance_called(program)
-    result = run_once(instance, 1)
+    result = run_once(instance, 1, is_c)
     expected = f"verified {result.executions}"
     wrong = 0
     for seed in range(times):
-        count, said = killed(program, jobs, seed)
+        count, said = killed(program, jobs, seed, "C" if is_c else "Python", cluster)
         wrong += said != expected
         click.echo(f"killed {count} times: {said}{'' if said == expected else ', WRONG'}")
     click.echo(f"{times - wrong} of {times} as expected: {expected}")

@@ -11,11 +11,10 @@ from rich.table import Table
 
 from benchmarks.measure import MAX_EVENTS
 from benchmarks.registry import Instance, parse
-from mazurka.api import new_search, runnable, session_of
+from mazurka.api import estimator_of, new_search, runnable, session_of
 from mazurka.engine.errors import ConditionMet
 from mazurka.engine.program import Program
 from mazurka.engine.status import Estimate
-from mazurka.estimating import estimator_of
 from mazurka.explore.algorithms import ALGORITHMS
 from mazurka.options import Options
 from mazurka.report.amounts import rounded

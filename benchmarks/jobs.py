@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,15 +17,18 @@ from rich import box
 from rich.table import Table
 
 import mazurka
+from benchmarks.in_c import in_c
 from benchmarks.measure import CHECKOUT, MAX_EVENTS
 from benchmarks.programs import findable
 from benchmarks.registry import Instance, parse
+from mazurka.scale.cluster import Cluster
+from mazurka.scale.processes import Processes
 
 # What is killed: a search that writes its checkpoint several times a second.
 KILLED = """
 import sys, os
 from benchmarks.jobs import resumed
-resumed(sys.argv[1], int(sys.argv[2]), sys.argv[3])
+resumed(*sys.argv[1:])
 """
 SOONEST_KILL, LATEST_KILL = 1.0, 12.0  # seconds: workers must have time to report
 
@@ -55,17 +59,21 @@ class Pair:
         return self.one.cpu_seconds / self.several.cpu_seconds
 
 
-def options_of(instance: Instance) -> dict[str, Any]:
-    return {
-        "stop_on_failure": False,
-        "max_events": MAX_EVENTS,
-        "instrument": () if instance.benchmark.loops else None,
-    }
+def options_of(instance: Instance, is_c: bool) -> dict[str, Any]:
+    options: dict[str, Any] = {"stop_on_failure": False, "max_events": MAX_EVENTS}
+    if is_c:
+        return {**options, "granularity": "access"}
+    return {**options, "instrument": () if instance.benchmark.loops else None}
 
 
-def run(instance: Instance, jobs: int) -> Run:
+def program_of(instance: Instance, is_c: bool) -> Callable[[], object]:
+    return in_c(instance) if is_c else findable(instance)
+
+
+def run(instance: Instance, jobs: int, is_c: bool = False, cluster: str | None = None) -> Run:
     before, begun = cpu_seconds(), time.perf_counter()
-    result = mazurka.explore(findable(instance), jobs=jobs, **options_of(instance))
+    program = program_of(instance, is_c)
+    result = mazurka.explore(program, jobs=jobs, cluster=cluster, **options_of(instance, is_c))
     assert result.verdict != "incomplete", result.reason
     seconds = time.perf_counter() - begun
     return Run(result.executions, seconds, cpu_seconds() - before)
@@ -119,27 +127,67 @@ def render(pairs: list[Pair]) -> Table:
 # Killed searches
 
 
-def resumed(name: str, jobs: int, file: str) -> None:
-    """Go on with a search from its checkpoint, if there is one."""
+def resumed(name: str, jobs: str, file: str, seed: str, language: str, cluster: str) -> None:
+    """Go on with a search from its checkpoint, if there is one. Its workers die now and then."""
     from mazurka.scale import whole
 
     whole.SAVE_EVERY = 0.2
-    resume = file if os.path.exists(file) else None
-    instance = parse(name)
+    instance, is_c = parse(name), language == "C"
+    options = options_of(instance, is_c)
     result = mazurka.explore(
-        findable(instance), jobs=jobs, checkpoint=file, resume=resume, **options_of(instance)
+        program_of(instance, is_c),
+        jobs=int(jobs),
+        cluster=cluster or None,
+        checkpoint=file,
+        resume=file if os.path.exists(file) else None,
+        progress=Reaper(random.Random(int(seed))).look,
+        **options,
     )
     sys.stdout.write(f"{result.verdict} {result.executions}\n")
 
 
-def killed(name: str, jobs: int, seed: int) -> tuple[int, str]:
-    """Kill a search, with or without one of its workers, at random moments, until it comes to its
+class Reaper:
+    """Kills one of the workers of this process at random moments, again and again."""
+
+    def __init__(self, chance: random.Random) -> None:
+        self.chance = chance
+        self.crews: list[Any] = []
+        self.next = time.monotonic() + chance.uniform(SOONEST_KILL, LATEST_KILL)
+        for kind in (Processes, Cluster):
+            self.note(kind)
+
+    def note(self, kind: Any) -> None:
+        hire = kind.hire
+
+        def noted(crew: Any) -> int:
+            if crew not in self.crews:
+                self.crews.append(crew)
+            worker: int = hire(crew)
+            return worker
+
+        kind.hire = noted
+
+    def look(self, result: mazurka.Result) -> None:
+        if time.monotonic() < self.next or not self.crews:
+            return
+        self.next = time.monotonic() + self.chance.uniform(SOONEST_KILL, LATEST_KILL)
+        crew = self.crews[-1]
+        if isinstance(crew, Cluster) and crew.relays:
+            crew.ray.kill(crew.relays[self.chance.choice(list(crew.relays))])
+        elif isinstance(crew, Processes) and crew.processes:
+            os.killpg(crew.processes[self.chance.choice(list(crew.processes))].pid, signal.SIGKILL)
+
+
+def killed(name: str, jobs: int, seed: int, language: str, cluster: str) -> tuple[int, str]:
+    """Kill a search at random moments, and one of its workers at others, until it comes to its
     end; how often, and what it then says."""
     chance = random.Random(seed)
     kills = 0
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-c", KILLED, name, str(jobs), str(Path(folder) / "search.json")]
+        file = str(Path(folder) / "search.json")
         while True:
+            words = [name, str(jobs), file, str(chance.randrange(10**6)), language, cluster]
+            command = [sys.executable, "-c", KILLED, *words]
             process = subprocess.Popen(command, cwd=CHECKOUT, stdout=subprocess.PIPE, text=True)
             try:
                 said, _ = process.communicate(timeout=chance.uniform(SOONEST_KILL, LATEST_KILL))

@@ -21,9 +21,10 @@ MAY_IMPORT = {
     "options": ENGINE | {"explore", "options"},
     "pyproject": ENGINE | {"options", "pyproject"},
     "kept": ENGINE | {"kept", "pyproject", "report"},
+    "advice": ENGINE | {"advice", "explore", "options"},
     "in_jobs": ENGINE | {"explore", "options", "scale"},
     "api": ENGINE
-    | {"in_jobs"}
+    | {"advice", "in_jobs"}
     | {"explore", "python", "native", "report", "scale", "options", "api"},
     "linearizability": ENGINE | {"api", "native", "options", "python", "linearizability"},
     "estimating": ENGINE | {"api", "explore", "native", "options", "scale", "estimating"},

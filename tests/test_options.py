@@ -330,7 +330,7 @@ def test_the_page_of_the_command_line() -> None:
         assert not named or named & meanings.keys()
         described |= named & meanings.keys()
     shown = {"--profile NAME", "--args TEXT", "--outcomes", "--full", "--explain", "--json"}
-    shown |= {"--html FILE", "--trace-json FILE", "--sarif FILE", "--save FILE"}
+    shown |= {"--quiet", "--html FILE", "--trace-json FILE", "--sarif FILE", "--save FILE"}
     shown |= {"--save-test FILE"}
     assert meanings.keys() == described | shown
     assert meanings.keys() >= {f"--algorithm {name}" for name in ALGORITHMS}
@@ -346,7 +346,7 @@ def test_the_command_has_the_options_of_the_table() -> None:
     options = [written(option).split()[0] for option in KNOWN.values()]
     shown = ["--profile", "--args", "--outcomes", "--full", "--explain", "--json"]
     files = ["--html", "--trace-json", "--sarif", "--save", "--save-test"]
-    assert given == [*options, *shown, *files]
+    assert given == [*options, *shown, "--quiet", *files]
 
 
 def test_the_page_of_pytest() -> None:

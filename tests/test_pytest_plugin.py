@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -672,3 +673,41 @@ def test_a_file_that_is_run(tmp_path: Path) -> None:
     ended = subprocess.run([sys.executable, file], capture_output=True, text=True, check=False)
     assert ended.returncode == 1
     assert "CheckFailed: test_it: FAILED; 2 executions" in ended.stderr
+
+
+LONG = """
+    import mazurka
+
+    @mazurka.check
+    def test_long():
+        for _ in range(30):
+            mazurka.choose(range(10))
+"""
+
+
+def test_long_checks_tell_how_far_they_are(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mazurka.report.progress.FIRST_LINE", 0.0)
+    pytester.makepyfile(LONG)
+    result = pytester.runpytest_inprocess("--mazurka-max-executions", "50")
+    result.stdout.fnmatch_lines(["mazurka: * execution*/s * steps deep*"])
+    result.stdout.fnmatch_lines(["*--mazurka-granularity sync: *"])
+    result = pytester.runpytest_inprocess("--mazurka-max-executions", "50", "-q")
+    result.stdout.no_fnmatch_line("mazurka: * steps deep*")
+
+
+def test_what_was_found_before_ctrl_c_is_kept(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(view: object, result: mazurka.Result, waited: float) -> None:
+        if result.executions > 20:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr("mazurka.report.progress.Lines.__call__", interrupt)
+    pytester.makepyfile(LONG)
+    result = pytester.runpytest_inprocess(no_reraise_ctrlc=True)
+    result.stdout.fnmatch_lines(
+        ["mazurka: *::test_long: INCOMPLETE*(interrupted); * executions in *", "What would help:"]
+    )
+    assert result.ret == pytest.ExitCode.INTERRUPTED

@@ -5,6 +5,7 @@ import dis
 import functools
 import inspect
 import os
+import random
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +26,7 @@ from typing import (
     overload,
 )
 
+from mazurka.advice import advised
 from mazurka.engine.errors import BeginsAnew, ConditionMet, MazurkaError
 from mazurka.engine.event import Event
 from mazurka.engine.following import follow, renamed
@@ -104,6 +106,8 @@ class CheckFailed(AssertionError):
 
 if TYPE_CHECKING:
     from mazurka.native.session import NativeSession
+    from mazurka.report.progress import Progress
+    from mazurka.scale.estimate import Estimator
 
     class ResultOrTest(Result):
         """What `check` makes of a function without parameters: called, it gives a Result; as a bare
@@ -165,6 +169,8 @@ class Runner:
     # What a check is to try first, given its options and what is on it; what it is to run alone.
     known: Callable[[dict[str, Any], list[Schedule]], list[Schedule]] = lambda options, own: own
     replays: Callable[[], Schedule | None] = lambda: None
+    watch: "Callable[[], Progress] | None" = None  # how far checks are
+    interrupted: Callable[[Result], object] = lambda result: None  # if the user ends one
 
 
 @contextmanager
@@ -180,10 +186,10 @@ def explore(program: Callable[[], object], **options: Unpack[GivenOptions]) -> R
     """Run a program once for every behaviour that differs.
 
     `algorithm`: "pop", "optimal" or "trust" (one execution for each trace), "source" (may meet
-    redundant executions) or "naive" (every interleaving). `max_executions` and `time_limit`
-    (seconds) end the search early: the verdict is then "incomplete". `stop_on_failure=False` goes
-    on and collects every failing execution. `independent_adds=False` explores the orders of
-    `Atomic.add`s too.
+    redundant executions) or "naive" (every interleaving). `max_executions`, `time_limit`
+    (seconds) and `memory_limit` (megabytes, all processes together) end the search early: the
+    verdict is then "incomplete". `stop_on_failure=False` goes on and collects every failing
+    execution. `independent_adds=False` explores the orders of `Atomic.add`s too.
     `jobs=4` searches in four processes, `jobs="auto"` in as many as there are cores.
     `cluster="ray"`, or the address of a cluster of Ray, searches there.
     `checkpoint="file"` writes what was found and what is left to a file, every minute and at the
@@ -414,6 +420,15 @@ def explore_here(
     return result, left
 
 
+def interrupted(result: Result, options: Options) -> Result:
+    """The result so far of a search that the user has ended."""
+    result.algorithm = result.algorithm or options.algorithm
+    result.reason = "interrupted"
+    result.verdict = "failed" if result.failures else "incomplete"
+    result.advice = advised(result, options)
+    return result
+
+
 def conclude(result: Result, options: Options, program: object, everything: bool) -> None:
     """Say what the verdict rests on, and give it."""
     result.opaque = list(options.opaque)
@@ -424,6 +439,7 @@ def conclude(result: Result, options: Options, program: object, everything: bool
         result.doubt = UNSEEN
     note_options(result, options, program)
     result.conclude(everything)
+    result.advice = advised(result, options)
 
 
 def explored_in_jobs(
@@ -569,6 +585,8 @@ def new_search(
     search.seed = options.seed
     search.depth = options.depth
     search.k = conflicts_wanted(options.k)
+    if options.memory_limit is not None:
+        search.memory_limit = options.memory_limit
     search.strict_bound = options.strict_bound
     search.reads_from = options.reads_from
     return search
@@ -584,7 +602,7 @@ def run_search(search: Search, tasks: Sequence[Task] | None, options: Options) -
         if not task.is_whole:
             explorer.take_up(task)
     recorder = recorder_of(search) if options.record and tasks is None else None
-    everything = search.repeats_itself() and explorer.explore()
+    everything = search.repeats_itself() and explored(search, explorer, tasks, options)
     everything = everything and explore_in_parts(search, ALGORITHMS[result.algorithm])
     result.seconds = search.seconds()
     result.memory_mb = peak_memory_mb()
@@ -606,6 +624,42 @@ def run_search(search: Search, tasks: Sequence[Task] | None, options: Options) -
         result.failures, seconds = explained_failures(search.program, result, options)
         result.explaining += seconds
     return result, everything, left
+
+
+def explored(
+    search: Search, explorer: Explorer, tasks: Sequence[Task] | None, options: Options
+) -> bool:
+    """Explore; if somebody watches, with estimates of how much there is."""
+    is_whole = tasks is None and options.timeouts != "last" and not options.remember
+    if options.progress is None or not is_whole or explorer.cannot_split:
+        return explorer.explore()
+    from mazurka.scale.estimate import Looks
+
+    looks = Looks(
+        lambda: estimator_of(search.program, options, search.result.algorithm, search.preemptions)
+    )
+    return looks.explore(explorer, search)
+
+
+def estimator_of(
+    program: Program, options: Options, algorithm: str, preemptions: int
+) -> "Estimator":
+    """What looks at parts of the tree of a search."""
+    from mazurka.scale.estimate import Estimator
+
+    options = replace(options, stop_on_failure=False, remember=False, progress=None)
+    options = replace(options, max_executions=None, memory_limit=None)
+    search = new_search(program, options, algorithm, None)
+    search.preemptions = preemptions
+    search.repeats_itself()
+    explorer = ALGORITHMS[algorithm](search)
+
+    def below(branch: object) -> Any:
+        found = explorer.below(branch)
+        search.result.failures.clear()  # those are for the search to find
+        return found
+
+    return Estimator(below, random.Random(0))
 
 
 def recorder_of(search: Search) -> Recorder:
@@ -899,7 +953,7 @@ def run_check(program: Callable[[], object], options: dict[str, Any]) -> Result:
             wanted = Options(**{**given, "try_first": runner.known(given, own)})
             if runner.time_limit is not None and "time_limit" not in given:
                 wanted = wanted.limited_to(runner.time_limit)
-            result = explored_in(runner.surroundings(), program, wanted)
+            result = watched(program, wanted, runner)
             warn_of_outdated(program, own, result)
         else:
             result = result_of_replay(program, schedule)
@@ -966,6 +1020,19 @@ def leave_as_failed(program: Callable[[], object], schedule: Schedule, options: 
             setup=options.setup,
             reset=options.reset,
         )
+
+
+def watched(program: Callable[[], object], options: Options, runner: Runner) -> Result:
+    """Explore, and tell how far it is; what is known is kept if the user ends it."""
+    surroundings = runner.surroundings()
+    if runner.watch is None or options.progress is not None:
+        return explored_in(surroundings, program, options)
+    with runner.watch() as progress:
+        try:
+            return explored_in(surroundings, program, replace(options, progress=progress))
+        except KeyboardInterrupt:
+            runner.interrupted(interrupted(progress.result, options))
+            raise
 
 
 # How a test says that it is to be skipped, that it is known to fail, or that no test is to follow.

@@ -1,7 +1,6 @@
 """How long a search will take, before it is made: `mazurka.estimate`."""
 
 import os
-import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from time import perf_counter
@@ -9,6 +8,7 @@ from typing import Any, Unpack
 
 from mazurka.api import (
     check_program,
+    estimator_of,
     name_of,
     new_search,
     refuse_for_c,
@@ -24,7 +24,7 @@ from mazurka.explore.algorithms import ALGORITHMS, SAMPLERS
 from mazurka.explore.trust.bounds import bounds_of
 from mazurka.native.c_program import CProgram
 from mazurka.options import GivenOptions, Options, jobs_wanted, refuse_unknown
-from mazurka.scale.estimate import Estimator, estimate_of
+from mazurka.scale.estimate import estimate_of
 
 SECONDS = 5.0  # that all of it takes, but for what must come before any search
 SEARCHED = 0.25  # of that, the search itself is begun: so its speed is known,
@@ -190,23 +190,6 @@ def look_with(algorithm: str, program: Program, options: Options, seconds: float
         found = estimate_of(estimator.rounds)
         looked.executions = None if found is None else found.at_least(searched)
     return looked
-
-
-def estimator_of(program: Program, options: Options, algorithm: str, preemptions: int) -> Estimator:
-    """What looks at parts of the tree of a search."""
-    search = new_search(
-        program, replace(options, stop_on_failure=False, remember=False), algorithm, None
-    )
-    search.preemptions = preemptions
-    search.repeats_itself()
-    explorer = ALGORITHMS[algorithm](search)
-
-    def below(branch: object) -> Any:
-        found = explorer.below(branch)
-        search.result.failures.clear()  # those are for the search to find
-        return found
-
-    return Estimator(below, random.Random(0))
 
 
 # What would help

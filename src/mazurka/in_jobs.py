@@ -64,6 +64,7 @@ def explored_by_workers(
             options.stop_on_failure,
             options.max_executions,
             time_limit,
+            options.memory_limit,
             since,
             options.progress,
             files,
@@ -96,6 +97,7 @@ def files_of(name: NamedProgram, options: Options, kept: dict[str, Any]) -> File
 def sendable(options: Options) -> Options:
     """Options for workers: limits and progress are not their business."""
     options = replace(options, progress=None, time_limit=None, max_executions=None, jobs=1)
+    options = replace(options, memory_limit=None)
     options = replace(options, checkpoint=None, resume=None, cluster=None)
     try:
         pickle.dumps(options)

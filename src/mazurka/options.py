@@ -213,6 +213,12 @@ class Options:
     time_limit: float | None = row(
         None, "Stop after this many seconds.", kind=SECONDS, in_pytest=True
     )
+    memory_limit: int | None = row(
+        None,
+        "Stop when the search takes this many megabytes, all its processes together.",
+        kind=POSITIVE_NUMBER,
+        in_pytest=True,
+    )
     jobs: int | str = row(
         1,
         "Search in so many processes, or in as many as there are cores (auto).",
@@ -398,6 +404,8 @@ class Options:
         check_name("timeouts", self.timeouts, TIMEOUTS)
         check_name("asyncio_order", self.asyncio_order, ASYNCIO_ORDERS)
         check_limits(self.max_executions, self.time_limit, self.max_events, self.step_limit)
+        if self.memory_limit is not None and not at_least_1(self.memory_limit):
+            raise wrong_use("memory_limit must be a whole number of megabytes, at least 1")
         if self.depth < 1:
             raise wrong_use("depth must be at least 1")
         conflicts_wanted(self.k)
@@ -476,6 +484,7 @@ class GivenOptions(TypedDict, total=False):
     equivalence: str
     max_executions: int | None
     time_limit: float | None
+    memory_limit: int | None
     jobs: int | str
     cluster: str | None
     checkpoint: "str | os.PathLike[str] | None"

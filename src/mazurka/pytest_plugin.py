@@ -5,6 +5,7 @@ engine before a test does.
 """
 
 import argparse
+import contextlib
 import dataclasses
 import hashlib
 import inspect
@@ -13,7 +14,7 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from mazurka.engine.result import Failure, Result
     from mazurka.engine.schedule import Schedule
     from mazurka.kept import Memory
+    from mazurka.report.progress import Progress
 
     Chain = list[tuple[ReprTraceback, ReprFileLocation | None, str | None]]
 
@@ -60,6 +62,7 @@ class Settings(NamedTuple):
 SETTINGS = pytest.StashKey[Settings]()
 CHANGED = pytest.StashKey[list[str]]()  # which fixtures of a test were not put back, in words
 CHECKS = pytest.StashKey["Checks"]()
+INTERRUPTED = pytest.StashKey[tuple[str, "Result"]]()
 IN_PYTEST = [option for option in OPTIONS.values() if option.in_pytest]
 SETTABLE = [option for option in IN_PYTEST if option.kind is not SWITCH]  # in configuration files
 
@@ -231,9 +234,15 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
         checks.known,
         checks.to_replay,
     )
+    runner.watch = watcher_of(item.config)
+    runner.interrupted = checks.end
     try:
         with checks_run_by(runner):
             return (yield)
+    except KeyboardInterrupt:
+        if checks.interrupted is not None:  # there will be no report of this test
+            item.config.stash[INTERRUPTED] = (item.nodeid, checks.interrupted)
+        raise
     finally:
         if checks.results:
             item.user_properties += properties_of(checks.results)
@@ -248,6 +257,7 @@ class Checks:
         self.begun = 0
         self.memory: Memory | None = None  # of the one that runs
         self.results: list[Result] = []
+        self.interrupted: Result | None = None
 
     def to_replay(self) -> "Schedule | None":
         """A check begins: which execution it is to run, and no other."""
@@ -272,6 +282,10 @@ class Checks:
         for remark in self.memory.remarks:
             self.item.warn(pytest.PytestWarning(remark))
         return [*own, *self.memory.schedules]
+
+    def end(self, result: "Result") -> None:
+        """The user has ended it: this is what was found until then."""
+        self.interrupted = result
 
     def finished(self, result: "Result") -> None:
         self.results.append(result)
@@ -304,6 +318,23 @@ def runner_for(item: pytest.Item, number: int) -> str:
     return "" if is_plain and number == 1 else "pytest"
 
 
+def watcher_of(config: pytest.Config) -> "Callable[[], Progress] | None":
+    """Tells how far long checks are, on pytest's terminal, if there is one and it is not quiet."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None or config.get_verbosity() < 0:
+        return None
+    capture = config.pluginmanager.get_plugin("capturemanager")
+
+    def write(line: str) -> None:
+        with capture.global_and_fixture_disabled() if capture else contextlib.nullcontext():
+            reporter.ensure_newline()
+            reporter.write_line(f"mazurka: {line}")
+
+    from mazurka.report.progress import Lines, Progress
+
+    return lambda: Progress(Lines(write))
+
+
 def properties_of(results: "list[Result]") -> list[tuple[str, object]]:
     """What goes into the report of a test, and so to the main process of xdist and to JUnit XML."""
     from mazurka.report.text import BY_WEIGHT
@@ -332,6 +363,8 @@ def pytest_runtest_makereport(
     report = yield
     error = check_failed(call)
     if error is not None:
+        from mazurka.report.progress import advice_lines
+
         remarks = []
         settings = item.config.stash[SETTINGS]
         if settings.save is not None and report.failed and error.result.failures:
@@ -340,6 +373,8 @@ def pytest_runtest_makereport(
             remarks += [f"{told}." for told in item.stash[CHANGED] if told != error.result.reason]
         if report.failed and error.result.reason.startswith("stopped after time_limit"):
             remarks.append(advice_on_time(item))
+        if report.failed and error.result.advice:
+            remarks.append("\n".join(advice_lines(error.result, as_pytest_flags)))
         if settings.html is not None and report.failed:
             remarks.append(save_page(item, error.result, settings.html))
         report.longrepr = failure_repr(item, error, "\n".join(remarks))
@@ -510,6 +545,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         for report in reports
         if isinstance(report, pytest.TestReport) and report.when == "call"
     ]
+    if INTERRUPTED in terminalreporter.config.stash:
+        tell_interrupted(terminalreporter, *terminalreporter.config.stash[INTERRUPTED])
     for report in calls:
         for line in getattr(report, "mazurka_annotations", []):
             terminalreporter.ensure_newline()
@@ -524,6 +561,25 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if terminalreporter.config.get_verbosity() > 0:
         for test, found in checked:
             terminalreporter.write_line(f"  {test}: {found['mazurka_verdict']}; {counts(found)}")
+
+
+def tell_interrupted(reporter: pytest.TerminalReporter, test: str, result: "Result") -> None:
+    """What a check had found when the user ended it, and what would help."""
+    from mazurka.report.progress import advice_lines
+    from mazurka.report.text import summary
+
+    reporter.ensure_newline()
+    reporter.write_line(f"mazurka: {test}: {summary(result)}")
+    for line in advice_lines(result, as_pytest_flags):
+        reporter.write_line(line)
+
+
+def as_pytest_flags(options: dict[str, Any]) -> str:
+    """Options as pytest's command line or a decorator takes them."""
+    if all(OPTIONS[name].in_pytest for name in options):
+        return " ".join([f"{flag_of(OPTIONS[name])} {value}" for name, value in options.items()])
+    given = ", ".join([f"{name}={value!r}" for name, value in options.items()])
+    return f"@mazurka.check({given})"
 
 
 def summary_line(found: list[dict[str, Any]]) -> str:

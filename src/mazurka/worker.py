@@ -11,6 +11,7 @@ from pathlib import Path
 
 from mazurka.api import (
     check_program,
+    estimator_of,
     explorer_of,
     remembering,
     runnable,
@@ -24,6 +25,8 @@ from mazurka.engine.search import Explorer
 from mazurka.engine.task import Outdated, Task
 from mazurka.in_jobs import Setup
 from mazurka.native.c_program import CProgram
+from mazurka.options import Options
+from mazurka.scale.estimate import Estimator, Looks
 from mazurka.scale.messages import Anew, Channel, Closed, Raised
 from mazurka.scale.processes import PipeChannel
 from mazurka.scale.programs import NamedProgram, find
@@ -59,6 +62,12 @@ def as_c_program(name: NamedProgram) -> CProgram:
     return CProgram(Path(name.file), list(name.flags), list(name.args))
 
 
+def whole_estimator(program: Program, options: Options) -> Estimator:
+    """Looks at the tree of the whole search."""
+    bound = -1 if options.preemptions is None else int(options.preemptions)
+    return estimator_of(program, options, options.algorithm, bound)
+
+
 def explore_tasks_of(channel: Channel, function: object, setup: Setup) -> Closed:
     for module in setup.imports:
         with contextlib.suppress(ImportError):
@@ -88,7 +97,10 @@ def explore_tasks_of(channel: Channel, function: object, setup: Setup) -> Closed
                 first.append([copy_of(event) for event in made.search.first])
             return made
 
+        looks = Looks(lambda: whole_estimator(program, setup.options))
         worker.explorer_of = explorer
+        if not setup.options.remember:
+            worker.estimate = looks.look
         worker.serve()
 
     session.run(work, setup.learnt, begins_anew=False)

@@ -15,8 +15,15 @@ from rich.console import Console
 from mazurka import Atomic, CheckFailed, Lock, check, explore, spawn
 from mazurka.engine.result import Failure, Result, Step
 from mazurka.engine.schedule import Schedule
+from mazurka.engine.status import Estimate, Status
 from mazurka.report.document import result_document
-from mazurka.report.progress import Progress, progress_text
+from mazurka.report.progress import (
+    Lines,
+    Progress,
+    progress_lines,
+    progress_text,
+    view_for_stderr,
+)
 from mazurka.report.terminal import print_result
 from mazurka.report.text import failure_text, outcomes_text, result_text, summary
 
@@ -313,28 +320,54 @@ class Terminal(io.StringIO):
 
 def test_progress_text() -> None:
     result = Result(complete=120_000, seconds=60.0)
-    assert progress_text(result) == "120,000 executions  2,000/s  1:00"
+    assert progress_text(result, 60.0) == "120,000 executions  2,000/s  1:00"
     result.failures.append(failure_of([]))
-    assert progress_text(result) == "120,000 executions  2,000/s  1:00  1 failure"
-    assert progress_text(Result()) == "0 executions  0/s  0:00"
+    assert progress_text(result, 61.0) == "120,000 executions  2,000/s  1:01  1 failure"
+    assert progress_text(Result(), 0.0) == "0 executions  0/s  0:00"
+
+
+def test_progress_tells_how_much_is_left_and_what_it_takes() -> None:
+    result = Result(complete=900, redundant=100, seconds=10.0)
+    result.status = Status(Estimate(4000, 2000, 9000), 34, 120.0, 3, [60.0, 40.0])
+    assert progress_lines(result, 11.0) == [
+        "1,000 executions  100/s  0:11",
+        "about 4,000 executions (2,000 to 9,000): about 30 s (10 s to 80 s) left",
+        "100 redundant, 34 steps deep, 120 MB, 3 tasks waiting",
+        "2 workers: 60/s, 40/s",
+    ]
+    result.status = Status(Estimate(500, 100, 800), rates=[1.0] * 20)
+    assert progress_lines(result, 11.0)[1] == "1,000 executions: 0.0 s left"
+    assert progress_lines(result, 11.0)[3] == "20 workers: 1/s to 1/s"
+
+
+def test_lines_come_less_and_less_often() -> None:
+    lines: list[str] = []
+    view = Lines(lines.append)
+    for second in range(100):
+        view(Result(complete=second, seconds=float(second)), float(second))
+    assert [line.split()[0] for line in lines] == ["10", "20", "40", "80"]
 
 
 def test_progress_line_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
-    with Progress() as progress:
-        progress(Result(complete=1, seconds=0.01))
+    view = view_for_stderr()
+    with Progress(view):
+        view(Result(complete=1, seconds=0.01), 0.01)
         assert stream.getvalue() == ""
-        progress(Result(complete=100, seconds=1.0))
+        view(Result(complete=100, seconds=1.0), 1.0)
     assert "100 executions  100/s  0:01" in stream.getvalue()
 
 
 def test_no_progress_line_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)
-    with Progress() as progress:
+    view = view_for_stderr()
+    with Progress(view) as progress:
         progress(Result(complete=100, seconds=1.0))
-    assert stream.getvalue() == ""
+        assert stream.getvalue() == ""
+        view(Result(complete=100, seconds=10.0), 10.0)
+    assert stream.getvalue() == "100 executions  10/s  0:10\n"
 
 
 def test_interrupt_waits_for_the_end_of_an_execution() -> None:

@@ -12,7 +12,7 @@ import click
 
 from mazurka import api
 from mazurka.cli.exits import EXIT_CODES, EXIT_CODES_HELP, INTERRUPTED, WrongUse, clean_exit
-from mazurka.cli.options import profile_option, search_options, typed
+from mazurka.cli.options import as_flags, profile_option, search_options, typed
 from mazurka.cli.output import (
     annotate,
     show_result,
@@ -26,10 +26,10 @@ from mazurka.cli.targets import Program, Skipped, loaded, names_of_target
 from mazurka.engine.errors import MazurkaError
 from mazurka.engine.result import Result
 from mazurka.kept import Memory, base_of, memory_of
-from mazurka.options import OPTIONS
+from mazurka.options import OPTIONS, Options
 from mazurka.pyproject import project_options
 from mazurka.report.document import result_document
-from mazurka.report.progress import Progress
+from mazurka.report.progress import Progress, advice_lines, view_for_stderr
 
 
 @click.command(epilog=EXIT_CODES_HELP)
@@ -44,6 +44,7 @@ from mazurka.report.progress import Progress
     "--explain", is_flag=True, help="Show an execution that passes beside the one that fails."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, and nothing else.")
+@click.option("--quiet", is_flag=True, help="Do not show how far the search is.")
 @click.option(
     "--html",
     type=click.Path(path_type=Path),
@@ -83,6 +84,7 @@ def check(
     full: bool,
     explain: bool,
     as_json: bool,
+    quiet: bool,
     html: Path | None,
     trace_json: Path | None,
     sarif: Path | None,
@@ -109,7 +111,8 @@ def check(
             memory = memory_for(target, program, folder) if keeps(wanted) else None
             own = wanted["try_first"]
             wanted["try_first"] = [*own, *(memory.schedules if memory else ())]
-            result, interrupted = explored(program, {**wanted, "record": html is not None})
+            wanted["record"] = html is not None
+            result, interrupted = explored(program, wanted, quiet)
             refuse_called_off(target, result)
         name_program(result, target)
         if any(schedule in result.outdated for schedule in own):
@@ -154,6 +157,8 @@ def check(
             click.echo(json.dumps(result_document(target, result)))
         else:
             show_result(target, result, outcomes, full, explain)
+            for line in advice_lines(result, as_flags):
+                click.echo(line)
             if result.verdict == "incomplete" and given.get("checkpoint"):
                 click.echo(f"\nTo go on with this search, add --resume {given['checkpoint']}")
         annotate([(target, result)], as_json)
@@ -189,17 +194,13 @@ def memory_for(target: str, program: Program, folder: Path) -> Memory:
     return memory
 
 
-def explored(program: Program, options: dict[str, Any]) -> tuple[Result, bool]:
+def explored(program: Program, options: dict[str, Any], quiet: bool) -> tuple[Result, bool]:
     """The result of a search, or what there is of it if the user interrupts it."""
-    with Progress() as progress:
+    with Progress(None if quiet else view_for_stderr()) as progress:
         try:
             return api.explore(program, **{**options, "progress": progress}), False
         except KeyboardInterrupt:
-            result = progress.result
-            result.algorithm = options.get("algorithm", OPTIONS["algorithm"].default)
-            result.reason = "interrupted"
-            result.verdict = "failed" if result.failures else "incomplete"
-            return result, True
+            return api.interrupted(progress.result, Options(**options)), True
         except MazurkaError as error:
             raise WrongUse(str(error)) from error
 

@@ -1,6 +1,7 @@
 """How much memory a search took, and how often Python looks for garbage in it."""
 
 import gc
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +16,15 @@ def peak_memory_mb() -> float | None:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     # Linux counts kilobytes, macOS bytes.
     return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
+
+
+def memory_mb() -> float:
+    """The memory that this process has now; where the system does not say, the most it has had."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as sizes:
+            return int(sizes.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+    except OSError:
+        return peak_memory_mb() or 0.0
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from html import escape
 from typing import Any, Final, Literal
 
 from mazurka.engine.schedule import Schedule, field_values
+from mazurka.engine.status import Advice, Status
 
 Verdict = Literal["verified", "failed", "bounded", "incomplete"]
 
@@ -178,6 +179,8 @@ class Result:
     again: list[Schedule] = field(default_factory=list)  # tried first, and they failed again
     remarks: list[str] = field(default_factory=list)  # of whoever has asked for it
     outdated: list[Schedule] = field(default_factory=list)  # tried first, and they do not fail now
+    status: Status | None = None  # while it runs, or if it was stopped
+    advice: list[Advice] = field(default_factory=list)  # for a search that was stopped
 
     def __str__(self) -> str:
         return SHOWN_BY["text"](self)

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from mazurka.engine.event import NO_EVENTS, Event
+from mazurka.engine.memory_use import memory_mb
 from mazurka.engine.operation import NONE, SPAWN, UNKNOWN
 from mazurka.engine.program import BLOCKED, COMPLETE, CUT, Answer, Program, Request, Watcher
 from mazurka.engine.result import NONDETERMINISM, STUCK, Failure, Result
+from mazurka.engine.status import Status
 from mazurka.engine.task import CannotSplit, Task
 
 DEFAULT_DEPTH = 3
@@ -42,6 +44,7 @@ class Search:
         self.stop_on_failure = stop_on_failure
         self.max_executions = -1 if max_executions is None else max_executions
         self.time_limit = -1.0 if time_limit is None else time_limit
+        self.memory_limit = -1.0  # megabytes; -1: none
         self.late = 0.0  # so many seconds of that were over when the search began
         self.progress = progress
         self.observe = observe
@@ -178,6 +181,8 @@ class Search:
         self.result.seconds = seconds
         rate = self.counted / max(seconds, 1e-6)
         self.until_clock = max(1, int(rate / 20))  # about 20 times a second
+        if self.progress is not None or self.memory_limit >= 0.0:
+            self.note_status()
         if self.progress is not None:
             self.progress(self.result)
         if 0.0 <= self.pause_after <= seconds:
@@ -185,7 +190,17 @@ class Search:
         if 0.0 <= self.time_limit <= seconds + self.late:
             self.result.reason = f"stopped after time_limit={self.time_limit:g} seconds"
             return False
+        status = self.result.status
+        if status is not None and 0.0 <= self.memory_limit <= status.memory_mb:
+            self.result.reason = f"stopped after memory_limit={self.memory_limit:g} MB"
+            return False
         return True
+
+    def note_status(self) -> None:
+        if self.result.status is None:
+            self.result.status = Status()
+        self.result.status.depth = len(self.program.events)
+        self.result.status.memory_mb = memory_mb()
 
 
 class Timeout:

@@ -1,6 +1,7 @@
 """How far a search is, and how far it has to go."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -24,13 +25,20 @@ class Estimate:
         return self.executions, self.low, self.high
 
 
+@dataclass(frozen=True)
+class Advice:
+    """Something to try, and why: options, or a change of the program."""
+
+    options: dict[str, Any]
+    sentence: str
+
+
 @dataclass
 class Status:
     """What is known of a search while it runs, for people."""
 
     estimate: Estimate | None = None
     depth: int = 0  # how many steps the latest execution had
-    memory_mb: float | None = None  # of all processes together
-    rates: list[float] = field(default_factory=list)  # executions per second, of each worker
+    memory_mb: float = 0.0  # of all processes together
     waiting: int = 0  # tasks that nobody has taken up
-    seconds: float = 0.0  # since the user waits
+    rates: list[float] = field(default_factory=list)  # executions per second, of each worker

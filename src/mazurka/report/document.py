@@ -34,6 +34,7 @@ def result_document(program: str, result: Result) -> dict[str, Any]:
         "threads": result.threads,
         "opaque": result.opaque,
         "assuming": result.assuming,
+        "advice": [asdict(advice) for advice in result.advice],
         "failures": [failure_document(failure) for failure in result.failures],
         "outcomes": [{"outcome": text, "count": count} for text, count in sorted_outcomes(result)],
     }

@@ -2,10 +2,11 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from mazurka.engine.errors import MazurkaError
+from mazurka.engine.status import Estimate, Status
 from mazurka.engine.task import Outdated
 from mazurka.scale.ledger import Ledger
 from mazurka.scale.messages import (
@@ -13,6 +14,7 @@ from mazurka.scale.messages import (
     Closed,
     Finish,
     Give,
+    Look,
     Raised,
     Report,
     Stop,
@@ -58,6 +60,8 @@ class Hand:
     wait: float = SOONEST_ASK
     is_asked: bool = False
     told: Told | None = None
+    since: float = 0.0  # when it got its first tasks,
+    reported: int = 0  # and the executions that it has reported since
 
 
 @dataclass
@@ -74,6 +78,7 @@ class Driver:
     deaths: int = 0  # since the last report
     has_begun: bool = False  # whether any worker has ever said a word
     threads: int = 0
+    estimate: Estimate | None = None
     warnings: list[str] = field(default_factory=list)
 
     def run(self) -> str:
@@ -111,6 +116,7 @@ class Driver:
             count = max(1, min(self.batch, len(ledger.waiting) // (2 * self.jobs)))
             self.crew.send(worker, ledger.lend(worker, count, ledger.most // (2 * self.jobs)))
             hand.lent = self.clock()
+            hand.since = hand.since or hand.lent
             hand.is_asked = False
         coming = sum([not hand.is_here for hand in self.hands.values()])
         wanted = min(self.jobs - len(self.hands), len(ledger.waiting) - coming)
@@ -141,7 +147,10 @@ class Driver:
         if isinstance(message, Report):
             self.record(worker, hand, message)
         elif isinstance(message, Told):
-            hand.told = message
+            if message.estimate is not None:
+                self.estimate = message.estimate
+            else:
+                hand.told = message
         elif isinstance(message, Closed):
             self.warnings += message.warnings
             self.threads = max(self.threads, message.threads)
@@ -155,7 +164,9 @@ class Driver:
         now = self.clock()
         self.deaths = 0
         hand.has_reported = True
-        hand.told = None
+        hand.reported += sum([result.executions for _, result in report.results])
+        if hand.told is not None:
+            hand.told = replace(hand.told, executions=0)
         if hand.is_asked and not report.is_over:
             hand.is_asked = False
             hand.wait = SOONEST_ASK if report.given else min(2 * hand.wait, LATEST_ASK)
@@ -186,6 +197,23 @@ class Driver:
             self.ledger.end_lease(worker)
         del self.hands[worker]
         self.crew.dismiss(worker)
+
+    def status(self) -> Status:
+        """How far all of it is, for people."""
+        now = self.clock()
+        status = Status(self.estimate, waiting=len(self.ledger.waiting))
+        for hand in self.hands.values():
+            if hand.told is not None:
+                status.depth = max(status.depth, hand.told.depth)
+                status.memory_mb += hand.told.memory_mb
+                executions = hand.reported + hand.told.executions
+                status.rates.append(executions / max(now - hand.since, 1e-6))
+        return status
+
+    def look_ahead(self, seconds: float) -> None:
+        """Have a worker look how large all of it is: always the same one, as long as it lives."""
+        if self.ledger.leases:
+            self.crew.send(min(self.ledger.leases), Look(seconds))
 
     # Ending
 

@@ -18,10 +18,11 @@ missed, so estimates are rather too low than too high, and the spread says so.
 import bisect
 import math
 import random
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from mazurka.engine.search import Branch
+from mazurka.engine.search import Branch, Explorer, Search
 from mazurka.engine.status import Estimate
 
 Below = Callable[[object], Sequence[Branch]]
@@ -33,6 +34,10 @@ NEIGHBOURS = 2  # on each side, of which the sizes are known
 BELOW, ABOVE = 1.7, 3.0  # standard errors to either side
 LEAST_ERROR = 0.03
 FEW_ROUNDS = 6.0  # with fewer ones, their differences tell little
+FIRST_LOOK = 2.0  # seconds of a search that need no estimate
+SHARE = 1 / 10  # of the time of a search goes into looking ahead, if somebody watches:
+ENOUGH = 5.0  # up to so many seconds,
+LATER_SHARE = 1 / 100  # and then much less
 
 
 @dataclass(frozen=True)
@@ -146,6 +151,49 @@ class Estimator:
                     total[0] += one.size
                     total[1] += 1
         self.known = sorted(self.sizes)
+
+
+class Looks:
+    """Estimates of a search that is under way: its tree is looked at for a small share of time."""
+
+    def __init__(self, estimator_of: Callable[[], Estimator]) -> None:
+        self.estimator_of = estimator_of
+        self.estimator: Estimator | None = None
+        self.spent = 0.0
+
+    def look(self, seconds: float) -> Estimate | None:
+        """Look for so long, and for an execution at the least."""
+        begun = time.monotonic()
+        if self.estimator is None:
+            self.estimator = self.estimator_of()
+            self.steps = self.estimator.steps()
+        for _ in self.steps:
+            if time.monotonic() - begun >= seconds:
+                break
+        self.spent += time.monotonic() - begun
+        return estimate_of(self.estimator.rounds)
+
+    def explore(self, explorer: Explorer, search: Search) -> bool:
+        """Explore, and look now and then; False when the search was ended before."""
+        search.pause_after = FIRST_LOOK
+        while True:
+            everything = explorer.explore()
+            if everything or search.result.reason or not search.is_paused:
+                return everything
+            search.is_paused = False
+            found = self.look(self.share() * search.seconds() - self.spent)
+            search.pause_after = self.next_look(search.seconds())
+            if found is not None and search.result.status is not None:
+                search.result.status.estimate = found
+
+    def next_look(self, now: float) -> float:
+        """When to look again; -1: never, it is known."""
+        assert self.estimator is not None
+        is_known = any(found.is_all for found in self.estimator.rounds)
+        return -1.0 if is_known else max(now + 1.0, self.spent / self.share())
+
+    def share(self) -> float:
+        return SHARE if self.spent < ENOUGH else LATER_SHARE
 
 
 def chances_of(sizes: list[float], width: int) -> list[float]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from mazurka.engine.result import Result
+from mazurka.engine.status import Estimate
 from mazurka.engine.task import Task
 
 # Where the executions of a task come in the order of the whole search: keys are compared like
@@ -59,6 +60,13 @@ class Stop:
 
 
 @dataclass(frozen=True)
+class Look:
+    """Look at the tree of the whole search for so many seconds, and tell how large it is."""
+
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Finish:
     """There is nothing left to explore."""
 
@@ -88,6 +96,9 @@ class Told:
     """How far a worker is since its last report: for people, nothing counts on it."""
 
     executions: int
+    depth: int = 0
+    memory_mb: float = 0.0
+    estimate: Estimate | None = None  # if it was asked for one
 
 
 @dataclass(frozen=True)

@@ -17,17 +17,21 @@ from pathlib import Path
 from types import FrameType
 
 from mazurka.engine.errors import ConditionMet, MazurkaError
+from mazurka.engine.memory_use import memory_mb
 from mazurka.engine.result import Result
+from mazurka.engine.status import Status
 from mazurka.engine.task import Outdated, Task
 from mazurka.scale.checkpoint import Identity, load, plain_outcomes, save
 from mazurka.scale.driver import Crew, Driver
+from mazurka.scale.estimate import FIRST_LOOK, SHARE
 from mazurka.scale.ledger import Ledger
 from mazurka.scale.messages import FIRST, portable_outcomes
 
 ALONE = 0.3  # seconds of search before others are called
 MOST_SEARCHES = 100
 SAVE_EVERY = 60.0
-LIMITS = ("stopped after max_executions", "stopped after time_limit")
+LONGEST_LOOK = 1.0  # seconds that a worker may look ahead
+LIMITS = tuple([f"stopped after {limit}" for limit in ("max_executions", "time_", "memory_")])
 
 Learnt = dict[str, list[str]]
 
@@ -52,15 +56,18 @@ class WholeSearch:
     stops: bool  # whether it ends with its first failure
     max_executions: int | None
     time_limit: float | None
+    memory_limit: int | None
     begun: float  # when it began, for that limit
     progress: Callable[[Result], None] | None
     files: "Files"
+    latest: Status | None = None  # how far it was when last looked at
     is_anew: bool = False  # whether the program turned out to be another one than was known
     interrupted: bool = False
     stopped: str = ""  # why, if it was stopped before workers were called
     preparation: float = 0.0
     earlier: float = 0.0  # the seconds that it took before it was resumed
     next_save: float = math.inf
+    next_look: float = FIRST_LOOK
 
     def explore(self) -> tuple[Result, bool]:
         """What was found, and whether that is all."""
@@ -121,6 +128,7 @@ class WholeSearch:
         total.threads = max(total.threads or 0, driver.threads) or None
         total.seconds = self.seconds()
         total.preparation = self.preparation
+        total.status = self.latest
         left = ledger.entries()
         if ledger.end is not None:
             reason = total.reason
@@ -160,11 +168,18 @@ class WholeSearch:
 
     def watch(self, driver: Driver) -> str:
         """Tell how far the search is; gives why it must stop, if it must."""
+        status = driver.status()
+        status.memory_mb += memory_mb()
+        self.latest = status
         if self.progress is not None:
             so_far = driver.ledger.so_far()
             so_far.seconds = self.seconds()
             told = [hand.told for hand in driver.hands.values() if hand.told is not None]
             so_far.complete += sum([word.executions for word in told])
+            so_far.status = status
+            if so_far.seconds >= self.next_look:
+                self.next_look = 1.5 * so_far.seconds
+                driver.look_ahead(min(SHARE * so_far.seconds, LONGEST_LOOK))
             try:
                 self.progress(so_far)
             except KeyboardInterrupt:
@@ -176,6 +191,8 @@ class WholeSearch:
             self.next_save = time.perf_counter() + SAVE_EVERY
         if self.time_limit is not None and time.perf_counter() - self.begun >= self.time_limit:
             return f"stopped after time_limit={self.time_limit:g} seconds"
+        if self.memory_limit is not None and status.memory_mb >= self.memory_limit:
+            return f"stopped after memory_limit={self.memory_limit} MB"
         return ""
 
 

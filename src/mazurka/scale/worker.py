@@ -8,10 +8,11 @@ that is left of its tasks, fit together. So if it dies, what it has not reported
 import time
 from collections.abc import Callable
 
-from mazurka.engine.memory_use import peak_memory_mb
+from mazurka.engine.memory_use import memory_mb, peak_memory_mb
 from mazurka.engine.remembered import Remembered
 from mazurka.engine.result import Result
 from mazurka.engine.search import Explorer
+from mazurka.engine.status import Estimate
 from mazurka.engine.task import Task
 from mazurka.scale.messages import (
     Channel,
@@ -21,6 +22,7 @@ from mazurka.scale.messages import (
     Give,
     Here,
     Key,
+    Look,
     Report,
     Stop,
     Take,
@@ -57,6 +59,8 @@ class Worker:
         self.warned = warned
         self.check_known = check_known  # raises an error if the search must begin anew
         self.clock = clock
+        self.estimate: Callable[[float], Estimate | None] | None = None
+        self.look_ahead = 0.0  # for so many seconds, if somebody wants to know how far it is
         self.is_here = False
         self.is_finished = False
         self.has_reported = False
@@ -101,6 +105,8 @@ class Worker:
             self.entries = [entry for entry in self.entries if entry[0] <= message.key]
         elif isinstance(message, Stop):
             self.must_stop = True
+        elif isinstance(message, Look):
+            self.look_ahead = message.seconds
         elif isinstance(message, Finish):
             self.is_finished = True
 
@@ -165,12 +171,13 @@ class Worker:
             self.obey(self.channel.receive())
         now = self.clock()
         is_due = now >= self.next_report or self.is_beyond_cut(self.current.key)
-        if self.wanted or self.must_stop or is_due:
+        if self.wanted or self.must_stop or self.look_ahead or is_due:
             self.current.search.is_paused = True
         if now >= self.next_word:
             self.next_word = now + TELL_EVERY
             executions = result.executions + sum([found.executions for _, found in self.results])
-            self.channel.send(Told(executions))
+            depth = len(self.current.search.program.events)
+            self.channel.send(Told(executions, depth, memory_mb()))
 
     def is_beyond_cut(self, key: Key) -> bool:
         return self.cut is not None and key > self.cut
@@ -196,6 +203,10 @@ class Worker:
         self.report(report)
         now = self.clock()
         self.next_report = now + max(REPORT_EVERY, (now - begun) * WORK_FOR_REPORT)
+        if self.look_ahead and self.estimate is not None and not self.must_stop:
+            found = self.estimate(self.look_ahead)
+            self.channel.send(Told(0, 0, memory_mb(), found))
+        self.look_ahead = 0.0
         return not self.must_stop
 
     def gift(self, tasks: int) -> int:
