@@ -1,5 +1,5 @@
 """The command line: ``python -m benchmarks list | run | table | qpor | bounds | gap | halves |
-jobs | kills | estimates | executors | lengths | trees``."""
+jobs | kills | estimates | executors | lengths | trees | edits``."""
 
 import sys
 from collections import Counter
@@ -13,6 +13,8 @@ import mazurka
 from benchmarks.bounds import explore_within
 from benchmarks.bounds import render as render_bounds
 from benchmarks.comparison import STYLES, Comparison, compare, render, why_skipped
+from benchmarks.edits import EDITS, examples_called, tried_after
+from benchmarks.edits import render as render_edits
 from benchmarks.estimates import others, row_of
 from benchmarks.estimates import render as render_estimates
 from benchmarks.estimates import summary as summary_of_estimates
@@ -303,6 +305,19 @@ def bounds(name: str, most: int, max_executions: int) -> None:
     console.print(render_bounds(name, found))
     if any(bounded.difference for bounded in found):
         sys.exit(1)
+
+
+@main.command
+@click.argument("part", default="")
+def edits(part: str) -> None:
+    """Edit the failing examples (with PART in their names) in small ways, and follow the failing
+    execution that is kept of each."""
+    found = {example: tried_after(example) for example in examples_called(part)}
+    if not found:
+        raise WrongInput(f"no failing example has {part!r} in its name")
+    open_console().print(render_edits(found))
+    fared = [how for each in found.values() for how in each.values()]
+    click.echo(f"{len(found)} examples, {len(EDITS)} edits: {fared.count('1')} of {len(fared)}")
 
 
 @main.command()

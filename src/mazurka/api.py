@@ -41,6 +41,7 @@ from mazurka.engine.result import (
     SHOWN_BY,
     STUCK,
     TOO_LONG,
+    TRIED_FIRST,
     Failure,
     Recording,
     Result,
@@ -307,7 +308,7 @@ def explore_all(
         if options.record:
             first.recording = Recording(cut=NOT_SEARCHED)
         first.seconds = max(perf_counter() - begun - first.explaining, 0.0)
-        first.reason = "stopped at a failure"
+        first.reason = TRIED_FIRST
         conclude(first, options, program, False)
         return first, []
     left: list[Task] = []
@@ -331,7 +332,7 @@ def try_schedules(program: Callable[[], object], options: Options, found: Result
         session = session_of(program, options)
         begun = perf_counter()
         try:
-            failure = session.run(partial(tried, schedule, options), learnt_by(schedule))
+            failure, runs = session.run(partial(tried, schedule, options), learnt_by(schedule))
         except MazurkaError:
             continue  # the search will say what is wrong with the program
         if failure is None:
@@ -340,6 +341,7 @@ def try_schedules(program: Callable[[], object], options: Options, found: Result
         found.explaining += perf_counter() - begun
         found.again.append(schedule)
         add_failure(found, failure)
+        found.complete += runs - 1  # it was not met at once
         found.threads = session.threads[-1]
         found.warnings = list(dict.fromkeys([*found.warnings, *session.warnings]))
         if options.stop_on_failure:
@@ -361,17 +363,26 @@ def learnt_by(schedule: Schedule) -> dict[str, list[str]]:
     return {word: list(schedule.options.get(word, ())) for word in LEARNT}
 
 
-def tried(schedule: Schedule, options: Options, program: Program) -> Failure | None:
-    """The failure that a schedule leads to, if it still does, though the program has changed."""
+def tried(schedule: Schedule, options: Options, program: Program) -> tuple[Failure | None, int]:
+    """The failure that a schedule leads to, if it still does, and after how many executions."""
+    runs = followed_again(schedule, program)
+    if not runs:
+        return None, 0
+    return explained(program, program.failure(), not options.reads_from), runs
+
+
+def followed_again(schedule: Schedule, program: Program) -> int:
+    """Follow a schedule in a program that may have changed: in how many executions it has led to a
+    failure; 0 if it does not."""
     program.run(Request([]))  # which shows the names that things have now
     now = renamed(schedule, program.steps_of(program.events))
-    for is_late in (False, True):
+    for runs, is_late in ((1, False), (2, True)):
         run = follow(program, now, is_late)
         if run.answer.failed:
-            return explained(program, program.failure(), not options.reads_from)
+            return runs
         if run.fits:
             break
-    return None
+    return 0
 
 
 def add_tried(result: Result, first: Result) -> None:

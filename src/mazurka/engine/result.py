@@ -19,6 +19,8 @@ NONDETERMINISM = "nondeterminism"
 TOO_LONG = "too long"
 STUCK = "stuck"
 DATA_RACE = "data race"
+
+TRIED_FIRST = "stopped at a failure that was tried first"  # a reason to end: there was no search
 NOT_LINEARIZABLE = "not linearizable"
 
 

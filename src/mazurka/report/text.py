@@ -11,6 +11,7 @@ from mazurka.engine.result import (
     DEADLOCK,
     EXCEPTION,
     LIVELOCK,
+    TRIED_FIRST,
     Failure,
     Result,
 )
@@ -115,7 +116,7 @@ def summary(result: Result) -> str:
 
 def is_known(result: Result) -> bool:
     """Whether there was no search, as an execution failed that had failed before."""
-    return bool(result.again) and result.executions == len(result.again)
+    return result.reason == TRIED_FIRST
 
 
 def message_of(result: Result) -> str:
