@@ -13,7 +13,7 @@ import mazurka
 from benchmarks.bounds import explore_within
 from benchmarks.bounds import render as render_bounds
 from benchmarks.comparison import STYLES, Comparison, compare, render, why_skipped
-from benchmarks.edits import EDITS, examples_called, tried_after
+from benchmarks.edits import AS_IT_WAS, EDITS, FIRST, examples_called, tried_after
 from benchmarks.edits import render as render_edits
 from benchmarks.estimates import others, row_of
 from benchmarks.estimates import render as render_estimates
@@ -317,7 +317,11 @@ def edits(part: str) -> None:
         raise WrongInput(f"no failing example has {part!r} in its name")
     open_console().print(render_edits(found))
     fared = [how for each in found.values() for how in each.values()]
-    click.echo(f"{len(found)} examples, {len(EDITS)} edits: {fared.count('1')} of {len(fared)}")
+    at_once = sum(how in (AS_IT_WAS, FIRST) for how in fared)
+    click.echo(
+        f"{len(found)} examples, {len(EDITS)} edits: {at_once} of {len(fared)} found in the first "
+        f"execution, {fared.count(AS_IT_WAS)} by the schedule as it was"
+    )
 
 
 @main.command()

@@ -16,6 +16,7 @@ from rich.table import Table
 
 import mazurka
 from mazurka.api import followed_again, learnt_by, runnable, session_of
+from mazurka.engine.following import difference
 from mazurka.engine.program import Program
 from mazurka.options import Options
 
@@ -40,7 +41,8 @@ FAILING = {
 Functions = ast.FunctionDef | ast.AsyncFunctionDef
 
 # How an edited program fares. "otherwise" is a failure, too, but another one.
-FIRST, SECOND, OTHERWISE, MISSED, GONE = "1", "2", "other", "-", "gone"
+AS_IT_WAS, FIRST, SECOND, OTHERWISE, MISSED, GONE = "as it was", "1", "2", "other", "-", "gone"
+HOW = (AS_IT_WAS, FIRST, SECOND, OTHERWISE, MISSED, GONE)
 
 
 class Example(NamedTuple):
@@ -241,8 +243,10 @@ def tried_with(example: Example, source: str, schedule: mazurka.Schedule) -> str
             runs = followed_again(schedule, program)
             if not runs:
                 return MISSED
-            same = schedule.is_same_failure(program.failure().schedule)
-            return str(runs) if same else OTHERWISE
+            now = program.failure().schedule
+            if not schedule.is_same_failure(now):
+                return OTHERWISE
+            return str(runs) if difference(schedule.steps, now.steps) else AS_IT_WAS
 
         found = session.run(follow, learnt_by(schedule))
         if found == MISSED and not mazurka.explore(program, max_executions=1000).failures:
@@ -257,19 +261,20 @@ def silence() -> Iterator[None]:
 
 
 def render(found: dict[Example, dict[str, str]]) -> Table:
-    """An edit a row: in how many examples the failure was found in the first execution, and so on;
-    and which ones were not."""
+    """An edit a row: in how many examples the schedule fits as it was; in how many others it was
+    followed as far as it fits, and the failure found in the first execution, or the second; in how
+    many it led to another failure, or to none; and which these are."""
     table = Table(box=box.SIMPLE)
-    for heading in ("edit", "1st", "2nd", "other", "missed", "no bug left"):
+    for heading in ("edit", "fits", "1st", "2nd", "other", "missed", "no bug left"):
         table.add_column(heading, justify="left" if heading == "edit" else "right")
-    table.add_column("not found in the 1st")
+    table.add_column("which")
     for edit in EDITS:
         fared = [each[edit] for each in found.values()]
         missed = [
             f"{example.function} ({each[edit]})"
             for example, each in found.items()
-            if each[edit] != FIRST
+            if each[edit] not in (AS_IT_WAS, FIRST)
         ]
-        counts = [str(fared.count(how)) for how in (FIRST, SECOND, OTHERWISE, MISSED, GONE)]
+        counts = [str(fared.count(how)) for how in HOW]
         table.add_row(edit, *counts, ", ".join(missed))
     return table

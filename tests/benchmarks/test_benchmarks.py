@@ -332,3 +332,13 @@ def test_the_trees_of_the_unfolding() -> None:
     found = {line.split("  ")[1].strip(): line for line in run.output.splitlines() if "  " in line}
     assert "8, 5 of threads" in found["trees"]
     assert "no skips" in run.output
+
+
+def test_small_edits_keep_what_is_kept_useful() -> None:
+    run = CliRunner().invoke(command_line.main, ["edits", "races.py::lost_update"])
+    assert run.exit_code == 0
+    assert "1 examples, 10 edits: 10 of 10 found in the first execution" in run.output
+    (renamed,) = [line for line in run.output.splitlines() if "renamed locals" in line]
+    assert renamed.split()[2:] == ["0", "1", "0", "0", "0", "0"]
+    unknown = CliRunner().invoke(command_line.main, ["edits", "nothing"])
+    assert unknown.exit_code == 2
