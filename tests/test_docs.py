@@ -1,8 +1,13 @@
 """The documentation: its links lead somewhere, and the files that it names are there."""
 
+import importlib.util
 import re
+import subprocess
+import sys
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -60,3 +65,58 @@ def test_documents_that_the_source_names_exist() -> None:
     for path in sorted(PACKAGE.rglob("*.py")):
         for page in re.findall(r"docs/[\w/-]+\.md", path.read_text()):
             assert (ROOT / page).exists(), f"{path} names {page}"
+
+
+# What is written by programs, and the site
+
+
+def tool(name: str) -> ModuleType:
+    """A program of docs/tools."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / "tools" / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_reference_is_that_of_the_table_of_options() -> None:
+    text = (ROOT / "docs" / "reference.md").read_text()
+    assert text == tool("reference").page(), "run: python docs/tools/reference.py"
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_bugs_are_found_as_the_page_says(number: int) -> None:
+    """With the packages that the page was made with; how the columns look may change."""
+    tools = tool("found")
+    found = tools.FOUND[number]
+    pytest.importorskip(found.package.lower())
+    text = (ROOT / "docs" / "found.md").read_text()
+    if f"## {found.package} {version(found.package)}\n" not in text:
+        pytest.skip("another version is installed")
+    sentence = tools.sentence_of(tools.result_of(found))
+    assert sentence and sentence in " ".join(text.split())
+
+
+def test_the_page_of_bugs_has_them_all() -> None:
+    text = (ROOT / "docs" / "found.md").read_text()
+    for found in tool("found").FOUND:
+        assert re.search(rf"^## {found.package} [\d.]+$", text, re.MULTILINE)
+        assert f"examples/libraries/{found.module}.py::{found.program}" in text
+
+
+def test_every_page_is_in_the_site() -> None:
+    listed = re.findall(r"- ([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
+    pages = {page.relative_to(ROOT / "docs").as_posix() for page in PAGES if page.parent != ROOT}
+    assert set(listed) == pages
+    assert len(listed) == len(pages)
+
+
+@pytest.mark.slow
+def test_the_site_is_built(tmp_path: Path) -> None:
+    """Every link leads somewhere there, too: this is strict."""
+    pytest.importorskip("material")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert "From a first race" in (tmp_path / "tutorial.html").read_text().replace("from", "From")
+    assert "../src" not in (tmp_path / "architecture.html").read_text()
