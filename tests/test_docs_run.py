@@ -2,7 +2,8 @@
 
 A block of code with a title is a file, beside those that come before it on its page. A block of the
 language `console` has commands, which are run in the folder of these files, and what they print: a
-line with nothing but three dots stands for any lines. Other blocks of Python are run as they are.
+line with nothing but three dots stands for any lines. Other blocks of Python are run as they are,
+but for those of the language `py`: they are shortened, or a test of their own has them.
 MAZURKA_SNAPSHOTS=write pytest tests/test_docs_run.py    takes what commands print for right
 """
 
