@@ -84,6 +84,14 @@ class Lanes:
                 if conflicts and stack and key // MODES != event.thread:
                     found.append(stack[-1])
 
+    def has_others(self, event: Event) -> bool:
+        """Whether other threads access the item that an event accesses, or more than an item."""
+        for lane in (event.part, ALL, STRUCTURE):
+            for key, stack in self.lanes.get(lane, {}).items():
+                if stack and key // MODES != event.thread:
+                    return True
+        return False
+
     def adds(self) -> list[list[Event]]:
         """All adds, thread by thread."""
         lane = self.lanes[EVERYTHING]

@@ -178,6 +178,12 @@ def has_parts(kind: int) -> bool:
     return kind >= FIRST_ON_PARTS or kind == AWAIT_PART
 
 
+def is_on_item(kind: int) -> bool:
+    """Whether an operation on a container accesses one item, whatever it finds there: with the
+    structure, or without; or the structure alone, if there is no such item."""
+    return ITEM_READ <= kind <= INDEX_SET
+
+
 def is_memory_access(kind: int) -> bool:
     """Whether an operation is a load, a store or a read-modify-write of a plain variable."""
     return LOAD <= kind <= FETCH_ADD

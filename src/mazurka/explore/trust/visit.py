@@ -14,7 +14,18 @@ running the program along that sequence; what the run then goes on with is added
 
 from mazurka.engine.errors import MazurkaError
 from mazurka.engine.event import NO_EVENTS, Event, changes_all, copy_of
-from mazurka.engine.operation import ADD, ALL, CHOOSE, DISABLED, READ, UNKNOWN, WRITE, is_steady
+from mazurka.engine.operation import (
+    ADD,
+    ALL,
+    CHOOSE,
+    DISABLED,
+    NONE,
+    READ,
+    UNKNOWN,
+    WRITE,
+    is_on_item,
+    is_steady,
+)
 from mazurka.engine.order import HappensBefore, include, knows
 from mazurka.engine.program import COMPLETE, CUT, LEFTMOST, NOBODY, REDUNDANT, Answer
 from mazurka.engine.races import chosen_otherwise
@@ -241,9 +252,8 @@ class Trust(Explorer):
     ) -> None:
         """Find the accesses to its location that an event may revisit, of which `latest` is the
         last one; the thread of the event came from `previous`."""
-        lanes = self.order.lanes[event.location]
-        if lanes is not None and is_steady(event.kind) and not lanes.latest_before(event):
-            return  # no other thread does anything, early or late, that it depends on
+        if self.is_alone(event):
+            return
         past: list[int] = []
         if previous is not None:
             include(past, previous)
@@ -256,9 +266,7 @@ class Trust(Explorer):
                 if latest.mode == WRITE and latest.part == ALL:
                     accesses.append(latest)
                     break  # all that is earlier happens before it
-            elif not graph.settled[latest.position] and (
-                depends(event, latest) or not is_steady(event.kind)
-            ):
+            elif not graph.settled[latest.position] and may_depend(event, latest):
                 found.append((len(accesses), latest))
             accesses.append(latest)
             latest = latest.previous_access
@@ -273,6 +281,16 @@ class Trust(Explorer):
                 revisit.place = len(accesses) - 1 - place
                 if self.is_possible(revisit, revisited):
                     self.revisits.append(revisit)
+
+    def is_alone(self, event: Event) -> bool:
+        """Whether no other thread does anything, early or late, that an event may depend on: as far
+        as that is quickly told."""
+        lanes = self.order.lanes[event.location]
+        if lanes is None:
+            return False
+        if is_steady(event.kind):
+            return not lanes.latest_before(event)
+        return is_on_item(event.kind) and event.part >= 0 and not lanes.has_others(event)
 
     def next_revisited(self) -> Graph | None:
         """What a revisit makes of a graph that was visited; None if there is none left."""
@@ -355,7 +373,7 @@ class Trust(Explorer):
             and not knows(kept, access)
             and access is not revisited
             and not comes_before(revisited, access)
-            and (depends(event, access) or not is_steady(event.kind))
+            and may_depend(event, access)
         ]
         revisit.selected = [True] * len(revisit.candidates)
         kept = kept_by(revisit, revisited)
@@ -429,6 +447,15 @@ class Trust(Explorer):
             and (graph.added[other.position] < graph.added[position] or knows(kept, other))
         ]
         return self.program.excludes(others, choice)
+
+
+def may_depend(event: Event, access: Event) -> bool:
+    """Whether an event depends on an access, or might if it found something else."""
+    if depends(event, access):
+        return True
+    if is_on_item(event.kind) and event.part >= 0 and access.structure == NONE:
+        return access.part == event.part or access.part == ALL
+    return not is_steady(event.kind)
 
 
 def depends_on_any(event: Event, latest: Event | None, past: list[int]) -> bool:
