@@ -95,7 +95,7 @@ class Relay:
         told: list[object] = []  # only the last one matters, and that little
         while not found and time.monotonic() < until:
             for _, message in self.crew.receive(max(0.0, until - time.monotonic())):
-                if isinstance(message, Told):
+                if isinstance(message, Told) and message.estimate is None:
                     told = [message]
                 else:
                     found.append(message)
