@@ -1,6 +1,7 @@
 """Corners of Python, each used by two threads: a verified program has exactly the outcomes that
 CPython has, and what is not seen is told."""
 
+import abc
 import bisect
 import collections
 import contextlib
@@ -20,9 +21,10 @@ import pickle
 import string
 import threading
 import types
+import typing
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -81,6 +83,20 @@ def torn(look: Callable[[Any], object], pair: Any) -> object:
 def counted(add: Callable[[], object], total: Callable[[], object]) -> object:
     both(add, add)
     return total()
+
+
+def in_both(function: Callable[[], object]) -> object:
+    """What two threads get of a function."""
+    found: list[object] = [None, None]
+
+    def first() -> None:
+        found[0] = function()
+
+    def second() -> None:
+        found[1] = function()
+
+    both(first, second)
+    return tuple(found)
 
 
 # Descriptors and attributes
@@ -360,6 +376,240 @@ def special_methods() -> object:
     loud = Loud()
     both(lambda: str(loud), lambda: f"{loud}")
     return loud.total
+
+
+@outcomes(*LOST_UPDATE)
+def attributes_with_special_names() -> object:
+    pair: Any = Pair()
+    pair.__count__ = 0
+
+    def add() -> None:
+        pair.__count__ += 1
+
+    return counted(add, lambda: pair.__count__)
+
+
+@outcomes(*LOST_UPDATE)
+def attributes_of_a_class_with_special_names() -> object:
+    class Counted:
+        __count__ = 0
+
+    def add() -> None:
+        Counted.__count__ += 1
+
+    return counted(add, lambda: Counted.__count__)
+
+
+@outcomes((1, (1, 1)), (2, (1, 2)), (2, (2, 2)))
+def what_methods_of_a_local_class_have() -> object:
+    log: list[int] = []
+
+    class Logging:
+        total = 0
+
+        def add(self) -> None:
+            self.total += 1
+            log.append(self.total)
+
+    logging = Logging()
+    both(logging.add, logging.add)
+    return logging.total, tuple(sorted(log))
+
+
+@told
+def a_special_method_that_is_replaced() -> object:
+    class Sized:
+        def __len__(self) -> int:
+            return 1
+
+    seen: list[int] = []
+    both(lambda: setattr(Sized, "__len__", lambda _: 2), lambda: seen.append(len(Sized())))
+    return seen[0]
+
+
+@told
+def a_special_method_that_is_deleted() -> object:
+    class Sized:
+        def __bool__(self) -> bool:
+            return False
+
+    seen: list[bool] = []
+    both(lambda: delattr(Sized, "__bool__"), lambda: seen.append(bool(Sized())))
+    return seen[0]
+
+
+@told
+def defaults_of_keywords() -> object:
+    def total(*, so_far: int = 0) -> int:
+        return so_far
+
+    def add() -> None:
+        cast(Any, total).__kwdefaults__["so_far"] = total() + 1
+
+    return counted(add, total)
+
+
+@told
+def the_cause_of_an_exception() -> object:
+    error = ValueError()
+    seen: list[bool] = []
+    both(
+        lambda: setattr(error, "__cause__", KeyError()),
+        lambda: seen.append(error.__cause__ is None),
+    )
+    return seen[0]
+
+
+# Classes that look at others
+
+
+@told
+def a_class_that_is_registered() -> object:
+    class Base(abc.ABC):
+        @abc.abstractmethod
+        def work(self) -> None: ...
+
+    seen: list[bool] = []
+    both(lambda: Base.register(Pair), lambda: seen.append(isinstance(Pair(), Base)))
+    return seen[0]
+
+
+@typing.runtime_checkable
+class HasBoth(typing.Protocol):
+    first: int
+    second: int
+
+
+@outcomes(True, False)
+def a_protocol_of_attributes() -> object:
+    pair: Any = Pair()
+    seen: list[bool] = []
+
+    def change() -> None:
+        pair.first = 1
+        pair.second = 1
+
+    both(change, lambda: seen.append(isinstance(pair, (int, HasBoth))))
+    return seen[0]
+
+
+@typing.runtime_checkable
+class Closes(typing.Protocol):
+    def close(self) -> None: ...
+
+
+class Door:
+    def close(self) -> None:
+        pass
+
+
+@outcomes((True, True))
+def a_protocol_of_methods() -> object:
+    door = Door()
+    return in_both(lambda: isinstance(door, Closes))
+
+
+# Patterns
+
+
+@outcomes("two", "three", "ValueError")
+def a_pattern_for_a_list_that_grows() -> object:
+    numbers = [1, 2]
+    seen: list[str] = []
+
+    def look() -> None:
+        try:
+            match numbers:
+                case [_, b] if b:
+                    seen.append("two")
+                case [_, _, c]:
+                    seen.append("three" if c else "")
+        except ValueError:  # it has grown since its length was asked for
+            seen.append("ValueError")
+
+    both(lambda: numbers.append(3), look)
+    return seen[0]
+
+
+@outcomes((0, 0), (0, 1), (1, 0), (1, 1))
+def a_pattern_that_takes_items_one_by_one() -> object:
+    numbers = [0, 5, 0]
+    seen: list[tuple[int, int]] = []
+
+    def change() -> None:
+        numbers[0] = 1
+        numbers[-1] = 1
+
+    def look() -> None:
+        match numbers:
+            case [a, *_, b]:
+                seen.append((a, b))
+
+    both(change, look)
+    return seen[0]
+
+
+@outcomes((0, 0), (0, 1), (1, 0), (1, 1))
+def the_rest_of_a_mapping() -> object:
+    table = {"a": 0}
+    seen: list[tuple[int, int]] = []
+
+    def change() -> None:
+        table["a"] = 1
+        table["c"] = 1
+
+    def look() -> None:
+        match table:
+            case {"a": a, **rest}:
+                seen.append((a, len(rest)))
+
+    both(change, look)
+    return seen[0]
+
+
+# Counts
+
+
+@outcomes((0, 1), (1, 0))
+def a_method_of_a_count() -> object:
+    return in_both(itertools.count().__next__)
+
+
+@outcomes((0, 0), (0, 1), (1, 0))
+def a_count_as_a_factory_of_items() -> object:
+    table: Any = collections.defaultdict(itertools.count().__next__)
+    return in_both(lambda: table["key"])
+
+
+@outcomes((0, 0), (0, 1), (1, 0))
+def a_count_that_a_factory_of_items_takes_from() -> object:
+    numbers = itertools.count()
+    table: Any = collections.defaultdict(lambda: next(numbers))
+    return in_both(lambda: table["key"])
+
+
+NUMBERS = itertools.count()
+
+
+@dataclasses.dataclass
+class Numbered:
+    number: int = dataclasses.field(default_factory=NUMBERS.__next__)
+
+
+@outcomes((0, 1), (1, 0))
+def a_count_as_a_factory_of_a_field() -> object:
+    return in_both(lambda: Numbered().number)
+
+
+@outcomes((1, 2), (2, 1))
+def a_list_that_the_values_of_a_field_are_taken_from() -> object:
+    stock = [1, 2]
+
+    @dataclasses.dataclass
+    class Item:
+        number: int = dataclasses.field(default_factory=stock.pop)
+
+    return in_both(lambda: Item().number)
 
 
 # Containers

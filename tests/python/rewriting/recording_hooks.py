@@ -5,8 +5,10 @@ from collections.abc import Callable
 from types import CellType, FunctionType
 from typing import Any, TypeVar
 
+import mazurka.python.session  # noqa: F401 - sets up the check in which nothing runs
 from mazurka.python.memory.matching import (
     match_class,
+    match_item,
     match_keys,
     match_mapping,
     match_rest,
@@ -154,6 +156,7 @@ PLAIN: dict[str, Callable[..., Any]] = {
     "iterate": same,
     "iterate_in_loop": same,
     "any_of_new": any,
+    "check_instance": isinstance,
     "all_of_new": all,
     "enter_loop": enter_loop,
     "again": again,
@@ -185,6 +188,7 @@ PLAIN: dict[str, Callable[..., Any]] = {
     "text": same,
     "entered": same,
     "match_class": match_class,  # outside of a check, these do no more than that
+    "match_item": match_item,
     "match_keys": match_keys,
     "match_mapping": match_mapping,
     "match_rest": match_rest,

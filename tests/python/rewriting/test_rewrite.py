@@ -847,7 +847,8 @@ box.n, box.items, box.other = 1, [1, 2], box
         ("del box.items[:1]", "load_attribute items, delete_item"),
         ("box.items.append(3)", "load_attribute items, method append"),
         ("len(box.items)", "callee, load_attribute items"),
-        ("isinstance(box, Box)", ""),
+        ("isinstance(box, Box)", "check_instance"),
+        ("isinstance(box, (int, str))", ""),
         ("raise_ = ValueError(1)", ""),
         ("a, b = box.items", "load_attribute items, unpack"),
         ("a, b = 1, 2", ""),
@@ -872,8 +873,11 @@ box.n, box.items, box.other = 1, [1, 2], box
         ("bool(box.items)", "load_attribute items, truth"),
         ("box.items or 1", "load_attribute items, operand"),
         ("f'{box.items!r}'", "load_attribute items, text"),
-        ("match box.items:\n  case [a, b]: pass", "load_attribute items, match_sequence"),
-        ("match box:\n  case Box(items=[1, *_]): pass", "match_class, match_sequence"),
+        ("match box.items:\n  case [a, b]: pass", "load_attribute items, match_sequence, unpack"),
+        (
+            "match box:\n  case Box(items=[1, *_]): pass",
+            "match_class, match_sequence, match_item",
+        ),
         ("match box:\n  case {**a}: pass\n  case Box(): pass", "match_mapping, match_class"),
         (
             "def g(): yield from box.items\n list(g())",

@@ -6,6 +6,8 @@ synchronisation is steps, is watched and done at once.
 
 import _thread
 import builtins
+import collections.abc
+import types
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from threading import Thread
@@ -37,6 +39,26 @@ OF_LOCAL: Final = 6  # of a threading.local
 INSTANCE_DICT: Final = 8  # the __dict__ that all of them are in
 CACHED: Final = 7  # in the instance, once a functools.cached_property has put it there
 OF_PROXY: Final = 9  # of what a weak proxy stands for
+OF_CALLS: Final = 10  # a dict that every call of a function looks at
+
+
+# What Python itself looks at in classes and modules: special methods, and what it keeps there.
+SPECIAL: Final = {
+    name
+    for kind in [*vars(builtins).values(), *vars(types).values(), *vars(collections.abc).values()]
+    if isinstance(kind, type)
+    for name in [*dir(kind), *dir(type(kind))]
+    if name.startswith("__")
+} | {
+    "__aenter__", "__aexit__", "__abstractmethods__", "__builtins__", "__bytes__", "__cached__",
+    "__ceil__", "__class_getitem__", "__complex__", "__copy__", "__deepcopy__", "__enter__",
+    "__exit__", "__file__", "__floor__", "__fspath__", "__getattr__", "__getinitargs__",
+    "__getnewargs__", "__getnewargs_ex__", "__index__", "__init_subclass__", "__instancecheck__",
+    "__iter__", "__length_hint__", "__match_args__", "__missing__", "__mro_entries__",
+    "__orig_bases__", "__package__", "__path__", "__post_init__", "__prepare__", "__reversed__",
+    "__round__", "__set_name__", "__setstate__", "__slots__", "__spec__", "__subclasscheck__",
+    "__trunc__", "__weakref__",
+}  # fmt: skip
 
 
 class StandardLibrary:
@@ -108,14 +130,17 @@ def find_way(kind: type, name: str) -> int:
     has_dict = kind is FunctionType or (is_memory(kind) and not issubclass(kind, type))
     if name == "__dict__" and has_dict:
         return INSTANCE_DICT
+    if name == "__kwdefaults__" and kind is FunctionType:
+        return OF_CALLS
     if name not in changeable.names:
         return NATIVE
-    if name.startswith("__") and name.endswith("__"):
+    is_special = name in SPECIAL
+    if is_special and kind is FunctionType:  # its text, say, that everybody copies who wraps it
         return NATIVE
     if issubclass(kind, ModuleType):
-        return OF_MODULE
+        return NATIVE if is_special else OF_MODULE
     if issubclass(kind, type):
-        return OF_CLASS
+        return NATIVE if is_special else OF_CLASS
     if module_of(kind).startswith("mazurka."):
         return NATIVE
     if not is_memory(kind) or not is_pythons_own(kind.__getattribute__):
@@ -230,6 +255,8 @@ def load_attribute(thing: object, name: str) -> object:
         return check.objects.dict_of(thing)
     elif way == OF_PROXY:
         return load_attribute(referent_of(thing), name)
+    elif way == OF_CALLS and len(check.runtime.live) > 1:
+        check.objects.note_opaque(f"the use of {name}", thing)
     return getattr(thing, name)
 
 
@@ -373,8 +400,9 @@ def note_module(module: ModuleType, name: str) -> None:
 # What every call of a function looks at.
 WHAT_CALLS_USE: Final = {"__code__", "__defaults__", "__kwdefaults__"}
 
-# Whoever raises an exception, or handles one, changes these without a step.
-WRITTEN_BY_RAISING: Final = {"__traceback__", "__context__", "__cause__", "__suppress_context__"}
+# Whoever raises an exception, or handles one, changes these without a step. (The cause, too, but
+# there an assignment is somebody's word.)
+WRITTEN_BY_RAISING: Final = {"__traceback__", "__context__"}
 
 
 def note_native(thing: object, name: str, value: object) -> None:
@@ -384,6 +412,9 @@ def note_native(thing: object, name: str, value: object) -> None:
     kind = type(thing)
     found = class_attribute(kind, name)
     is_property = type(found) is property and not objects.is_seen(kind) and is_memory(kind)
+    if issubclass(kind, type) and found is MISSING:
+        note_special(cast(type, thing), name)
+        return
     if type(found) not in (GetSetDescriptorType, MemberDescriptorType) and not is_property:
         return
     if name in WRITTEN_BY_RAISING:
@@ -395,6 +426,13 @@ def note_native(thing: object, name: str, value: object) -> None:
     elif name == "__dict__":
         objects.record_of(value)
     objects.save_native(thing, name)
+
+
+def note_special(kind: type, name: str) -> None:
+    """Python calls the special methods of a class without a step that looks for them."""
+    objects = RUNNING.check.objects
+    if len(RUNNING.check.runtime.live) > 1 and objects.record_of(kind).owner < 0:
+        objects.note_opaque(f"the assignment of {name}", kind)
 
 
 def store_plainly(thing: object, name: str, value: object) -> None:
@@ -417,6 +455,8 @@ def announce_plainly(thing: object, name: str, value: object) -> None:
         write(thing, name, value)
     if way == OF_CLASS:
         RUNNING.check.changeable.ways.clear()
+    elif issubclass(type(thing), type):
+        note_special(cast(type, thing), name)
     elif way == OF_MODULE:
         note_module(cast(ModuleType, thing), name)
         if RUNNING.check.objects.is_namespace(globals_of(thing)):
@@ -511,6 +551,8 @@ def delete_attribute(thing: object, name: str) -> None:
             RUNNING.check.changeable.ways.clear()
         elif way == OF_MODULE:
             note_module(cast(ModuleType, thing), name)
+        elif issubclass(kind, type):
+            note_special(cast(type, thing), name)
     delattr(thing, name)
 
 

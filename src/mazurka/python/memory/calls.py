@@ -43,6 +43,7 @@ from weakref import ref
 
 from mazurka.python.check import RUNNING
 from mazurka.python.memory.attributes import (
+    class_attribute,
     delete_attribute,
     delete_by_descriptor,
     delete_in_class,
@@ -85,6 +86,7 @@ from mazurka.python.memory.containers import (
     users_reversed,
     view_method,
 )
+from mazurka.python.memory.identities import OUTSIDE
 from mazurka.python.memory.shapes import (
     ATOMS,
     BUILTIN_FUNCTION,
@@ -92,12 +94,14 @@ from mazurka.python.memory.shapes import (
     INDEXED,
     KEYED,
     METHOD,
+    METHODS_OF_C,
     MISSING,
     MODULE,
     NO_CONTAINER,
     PARTIAL,
     CMethodType,
     LruCache,
+    contents_of_cell,
     is_coarse,
     is_known,
     is_of_asyncio,
@@ -106,6 +110,7 @@ from mazurka.python.memory.shapes import (
     slots_of,
 )
 from mazurka.python.memory.sorted_lists import STEPWISE
+from mazurka.python.rewriting.generated import is_generated
 from mazurka.python.rewriting.whose_code import is_known_code
 from mazurka.python.source import PACKAGE
 
@@ -135,6 +140,7 @@ class Calls:
         self.transparent = {}
 
 
+REGISTER: Final = ABCMeta.register
 MIXINS: Final = Mapping.get.__code__.co_filename
 
 # Parts of the standard library that keep nothing to themselves: they work on what they are given,
@@ -232,6 +238,8 @@ def has_model(function: Any) -> bool:
 
 def callee_for_method(function: Any) -> Any:
     inner = function.__func__
+    if inner is REGISTER:
+        return partial(register, function)
     if type(inner) is LruCache:
         return partial(callee_for_cached(inner), function.__self__)
     if type(inner) is not FUNCTION:
@@ -401,9 +409,30 @@ def callee_for_class(kind: Any) -> Any:
         return partial(make_dict if shape_of(kind) == KEYED else call_reading, kind)
     if makes_classes(kind):
         return kind
+    if hasattr(kind, "__dataclass_fields__"):
+        see_factories(kind)
     return (
         kind if RUNNING.check.objects.is_seen(kind) or is_known(kind) else partial(construct, kind)
     )
+
+
+def see_factories(kind: type) -> None:
+    """The method that makes an instance of a dataclass is not rewritten. It calls what makes the
+    values of fields; that may be a method of an object of C, like a count."""
+    check = RUNNING.check
+    for base in kind.__mro__:
+        make = vars(base).get("__init__")
+        if type(make) is FUNCTION and is_generated(make.__code__):
+            for cell in make.__closure__ or ():
+                factory = contents_of_cell(cell)
+                if type(factory) in METHODS_OF_C:
+                    check.objects.record_of(kind)  # it is shared, and so is what it holds
+                    cell.cell_contents = partial(call_factory, factory)
+                    check.models.undo.append(partial(setattr, cell, "cell_contents", factory))
+
+
+def call_factory(factory: Any) -> object:
+    return callee(factory)()
 
 
 def makes_classes(kind: Any) -> bool:
@@ -436,6 +465,8 @@ def callee_for_wrapper(function: Any) -> Any:
         return container_method(function)
     if kind in VIEWS or kind is MappingProxyType:
         return view_method(function)
+    if function.__name__ == "__next__":
+        return partial(take_next, owner)
     if kind in DESCRIPTORS and function.__name__ in BY_DESCRIPTOR:
         return partial(BY_DESCRIPTOR[function.__name__], owner)
     if plain is not None:
@@ -484,7 +515,7 @@ def method(thing: Any, name: str) -> Any:
     kind = type(thing)
     if shape_of(kind) != NO_CONTAINER and not is_own(kind, name):
         found = getattr(thing, name)
-        if type(found) in METHODS:
+        if type(found) in METHODS_OF_C:
             return container_method(found)
     if kind is str:
         return string_method(getattr(thing, name))
@@ -495,7 +526,6 @@ def method(thing: Any, name: str) -> Any:
     return callee(load_attribute(thing, name))
 
 
-METHODS: Final = (BuiltinFunctionType, CMethodType, MethodWrapperType)
 TAKING_CALLBACKS: Final = {"add_done_callback", "callback", "finalize", "push"}
 
 
@@ -819,6 +849,40 @@ def has_attribute(thing: object, name: str) -> bool:
     return load_by_name(thing, name, MISSING) is not MISSING
 
 
+def check_instance(thing: object, kinds: Any) -> bool:
+    """What `isinstance` does. Protocols ask for attributes, which may be those of the object."""
+    if type(kinds) is type or type(thing) in ATOMS or RUNNING.check.runtime.is_elsewhere():
+        return isinstance(thing, kinds)
+    if type(kinds) is tuple:
+        return any(check_instance(thing, kind) for kind in kinds)
+    kind = type(thing)
+    if not getattr(kinds, "_is_runtime_protocol", False) or kinds in kind.__mro__:
+        return isinstance(thing, kinds)
+    names = sorted(vars(typing)["_get_protocol_attrs"](kinds))
+    in_classes = {name: class_attribute(kind, name) for name in names}
+    if MISSING not in in_classes.values():
+        return isinstance(thing, kinds)
+    return all(fits(thing, name, kinds, found) for name, found in in_classes.items())
+
+
+def fits(thing: object, name: str, protocol: Any, in_class: object) -> bool:
+    """Whether an object has an attribute of a protocol. None is no method."""
+    found = load_by_name(thing, name, MISSING) if in_class is MISSING else in_class
+    if found is None:
+        return not callable(getattr(protocol, name, None))
+    return found is not MISSING
+
+
+def register(function: Any, kind: type) -> object:
+    """What `ABCMeta.register` does. Nobody sees what `isinstance` and `issubclass` find then, nor
+    can it be put back."""
+    objects = RUNNING.check.objects
+    abstract = function.__self__
+    if len(RUNNING.check.runtime.live) > 1 or objects.record_of(abstract).owner == OUTSIDE:
+        objects.note_opaque("registering a class", abstract)
+    return function(kind)
+
+
 def own(iterator: object) -> object:
     """A new iterator: if other threads take from it, too, they change it."""
     RUNNING.check.objects.record_of(iterator)
@@ -830,7 +894,9 @@ def make_lazily(our_kind: Any, /, *items: Any, **named: Any) -> object:
     if our_kind is itertools.repeat:
         return own(our_kind(*items, **named))
     given = [callee(each) if callable(each) else iterate(each) for each in items]
-    return own(our_kind(*given, **{name: callee(each) for name, each in named.items()}))
+    made = own(our_kind(*given, **{name: callee(each) for name, each in named.items()}))
+    RUNNING.check.standard.steered(made)  # a count has a model, which is its maker's
+    return made
 
 
 def make_chain(items: Any) -> object:
@@ -929,7 +995,7 @@ FINDERS: Final = (bisect.bisect_left, bisect.bisect_right)
 ORDERERS: Final = (sorted, min, max)
 SHOWERS: Final = (str, repr, format, ascii)
 HARMLESS: Final = {
-    isinstance, issubclass, hash, callable, abs, round, divmod, pow, chr, ord, bin, hex,
+    issubclass, hash, callable, abs, round, divmod, pow, chr, ord, bin, hex,
     oct, globals, locals, __import__, ref.__new__,
     # These look at their caller.
     sys._getframe, getattr(sys, "_getframemodulename", sys._getframe), sys.exc_info, warnings.warn,
@@ -964,6 +1030,7 @@ BUILTINS: Final[dict[object, Callable[..., object]]] = {
     hasattr: has_attribute,
     setattr: store_attribute,
     delattr: delete_attribute,
+    isinstance: check_instance,
 }
 
 

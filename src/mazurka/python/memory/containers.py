@@ -34,6 +34,7 @@ from mazurka.python.memory.quiet import are_coded, at_once, is_coded, quietly
 from mazurka.python.memory.shapes import (
     ATOMS,
     ELEMENTS,
+    FACTORY,
     INDEXED,
     KEYED,
     MISSING,
@@ -288,7 +289,7 @@ def missing_item(container: "defaultdict[object, object]", key: object) -> objec
     """A defaultdict calls its factory, which may take its time, and then stores the item."""
     if container.default_factory is None or is_own(type(container), "__missing__"):
         return container[key]
-    value = container.default_factory()
+    value = RUNNING.check.runtime.callee(container.default_factory)()
     store_item(container, key, value)
     return value
 
@@ -569,7 +570,6 @@ def shallow_copy(value: Any) -> Any:
     return copy
 
 
-FACTORY: Final[Any] = vars(defaultdict)["default_factory"]
 BASES: Final = (defaultdict, OrderedDict, dict, list, set, deque, bytearray, array)
 
 

@@ -7,6 +7,7 @@ that thread's count: this is the same whenever the thread does the same. An obje
 before the execution, and outlives it, keeps its identity; undo.py puts back what was changed.
 """
 
+from collections import defaultdict
 from contextvars import ContextVar
 from functools import partial
 from gc import get_referents, is_tracked
@@ -34,14 +35,15 @@ from mazurka.python.memory.shapes import (
     CLOSURE_CELL,
     COROUTINE,
     ELEMENTS,
+    FACTORY,
     FUNCTION,
     GENERATOR,
     KEYED,
     LEAVES,
     METHOD,
+    METHODS_OF_C,
     NO_CONTAINER,
     PARTIAL,
-    CMethodType,
     LruCache,
     all_are_atoms,
     contents_of_cell,
@@ -506,7 +508,7 @@ class Objects(Memory):
         if kind is tuple or kind is frozenset:
             for part in cast(Any, thing):
                 self.share_next(part, label)
-        elif kind is BUILTIN_FUNCTION or kind is CMethodType:  # maybe a method
+        elif kind in METHODS_OF_C:  # maybe
             self.share_next(cast(Any, thing).__self__, "")
         elif kind is FUNCTION:
             self.share_closure(cast(FunctionType, thing))
@@ -595,6 +597,8 @@ class Objects(Memory):
             for key, value in list(dict.items(things)):
                 self.share_next(key, "")
                 self.share_next(value, label)
+            if isinstance(thing, defaultdict):
+                self.share_next(FACTORY.__get__(thing), "")
         elif shape != NO_CONTAINER and not has_atoms_only(thing):
             for value in plain_items(thing):
                 self.share_next(value, label)
@@ -602,12 +606,19 @@ class Objects(Memory):
             return  # what hangs on it is found when it is used
         if module_of(type(thing)) == "logging":
             return  # from one logger one gets to all others
+        self.share_class(type(thing))
         own = own_dict(thing)
         if own is not None:
             for name, value in list(own.items()):
                 self.share_next(value, f"{label}.{name}")
         for name in slots_of(type(thing)):
             self.share_next(value_of_slot(thing, name), f"{label}.{name}")
+
+    def share_class(self, kind: type) -> None:
+        """Who has an instance of a class that the execution has made has what its methods have."""
+        is_met = id(kind) in self.here or id(kind) in self.outside
+        if not (is_met or self.rooting) and self.is_seen(kind):
+            self.first_use_of_class(kind)
 
     def is_shared(self, thing: object) -> bool:
         record = self.here.get(id(thing)) or self.outside.get(id(thing))

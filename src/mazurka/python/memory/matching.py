@@ -1,15 +1,21 @@
 """What the patterns of `match` statements look at, as rewritten code does it.
 
-Each of these gives the parts that sub-patterns are matched with, or None if there is no match. A
-container is read in one step, and its items as they were then are matched: Python does not let
-other threads in between, either.
+Each of these gives what sub-patterns are matched with, or None if there is no match. A container
+may change on the way, as in Python: that asks for its length, then takes its items, all at once or
+one by one, and copies what is left of a mapping when the rest of the pattern has matched.
 """
 
 from typing import Any, Final
 
 from mazurka.python.check import RUNNING
 from mazurka.python.memory.attributes import load_attribute
-from mazurka.python.memory.containers import is_own, read_all, shallow_copy
+from mazurka.python.memory.containers import (
+    is_own,
+    length,
+    load_item,
+    read_all,
+    shallow_copy,
+)
 from mazurka.python.memory.shapes import MISSING, NO_CONTAINER, shape_of
 
 # The flags of types that patterns take for sequences and mappings. (A `match` statement here would
@@ -25,22 +31,25 @@ WHOLE_SUBJECTS: Final = (
 
 
 def match_sequence(subject: Any, size: int, has_star: bool) -> Any:
-    """A sequence, as it is now, of some length or, with a star, at least that."""
+    """A sequence of some length or, with a star, at least that."""
     if not type(subject).__flags__ & SEQUENCE:
         return None
-    items = snapshot(subject)
     if has_star and size == 0:  # any length will do, and nobody asks for it
-        return items
-    length = len(items)
-    return items if length == size or (has_star and length > size) else None
+        return subject
+    found = length(subject)
+    return subject if found == size or (has_star and found > size) else None
+
+
+def match_item(subject: Any, index: int) -> object:
+    """An item of a sequence. If it comes after a star, its index is counted from the end."""
+    return load_item(subject, index if index >= 0 else length(subject) + index)
 
 
 def match_mapping(subject: Any, size: int) -> Any:
-    """A mapping, as it is now, of at least some length."""
+    """A mapping of at least some length."""
     if not type(subject).__flags__ & MAPPING:
         return None
-    items = snapshot(subject)
-    return items if size == 0 or len(items) >= size else None
+    return subject if size == 0 or length(subject) >= size else None
 
 
 def snapshot(container: Any) -> Any:
@@ -54,7 +63,9 @@ def snapshot(container: Any) -> Any:
     return container if own else shallow_copy(container)
 
 
-def match_keys(mapping: Any, keys: tuple[object, ...]) -> list[object] | None:
+def match_keys(subject: Any, keys: tuple[object, ...]) -> list[object] | None:
+    """The values of some keys, all as they are now."""
+    mapping = snapshot(subject)
     values: list[object] = []
     seen: set[object] = set()
     for key in keys:
@@ -71,7 +82,7 @@ def match_keys(mapping: Any, keys: tuple[object, ...]) -> list[object] | None:
 def match_rest(mapping: Any, keys: tuple[object, ...]) -> dict[object, object]:
     """What `**rest` is bound to."""
     rest: dict[object, object] = {}
-    rest.update(mapping)
+    rest.update(snapshot(mapping))
     for key in keys:
         del rest[key]
     return rest

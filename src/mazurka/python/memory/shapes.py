@@ -4,7 +4,7 @@ import csv
 import io
 import types
 from array import array
-from collections import OrderedDict, deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
 from contextvars import Context
 from enum import Enum
@@ -16,6 +16,7 @@ from types import (
     GetSetDescriptorType,
     MappingProxyType,
     MemberDescriptorType,
+    MethodWrapperType,
     ModuleType,
 )
 from typing import Any, Final, cast
@@ -33,6 +34,8 @@ NUMBERS: Final[tuple[Any, ...]] = (bytearray, array)  # those in which there are
 
 MISSING: Final = object()  # in place of what is not there
 CMethodType: Final = type(array("b").extend)  # of some methods of C, in some versions of Python
+METHODS_OF_C: Final = (BuiltinFunctionType, CMethodType, MethodWrapperType)
+FACTORY: Final[Any] = vars(defaultdict)["default_factory"]
 LruCache: Final = type(lru_cache(lambda: None))
 # Compiled code finds a constant at once, and looks a name from elsewhere up each time.
 FUNCTION: Final = types.FunctionType

@@ -17,6 +17,7 @@ from mazurka.python.rewriting.nodes import (
     ADDED,
     BINARY,
     BOOLEAN_CALLS,
+    BUILTIN_CLASSES,
     DIRECT_CALLS,
     FUNCTION,
     GLOBAL,
@@ -235,7 +236,8 @@ class ExpressionRewriter(ast.NodeTransformer):
                 return at(node, hook("awaited_length", self.visit(node.args[0]), waiting))
             node.func = self.awaited_function(node)
         else:
-            node.func = self.called_on_generator(node) or self.called(node.func)
+            special = self.called_on_generator(node) or self.asking_class(node)
+            node.func = special or self.called(node.func)
         node.args = [visit(argument) for argument in node.args]
         node.keywords = [self.visit(keyword) for keyword in node.keywords]
         return node
@@ -274,6 +276,16 @@ class ExpressionRewriter(ast.NodeTransformer):
             if self.is_builtin(node.func, {name}):
                 return at(node.func, ast.Constant(f"{HOOK}{name}_of_new"))
         return None
+
+    def asking_class(self, node: ast.Call) -> ast.expr | None:
+        """For `isinstance`, whose class may be a protocol, unless it is seen to be a builtin."""
+        if not self.is_builtin(node.func, {"isinstance"}) or len(node.args) != 2:
+            return None
+        kinds = node.args[1]
+        names = kinds.elts if isinstance(kinds, ast.Tuple) else [kinds]
+        if all(self.is_builtin(name, BUILTIN_CLASSES) for name in names):
+            return None
+        return at(node.func, ast.Constant(f"{HOOK}check_instance"))
 
     def visit_keyword(self, node: ast.keyword) -> ast.keyword:
         node.value = self.visit(node.value) if node.arg is not None else self.unpacked(node.value)

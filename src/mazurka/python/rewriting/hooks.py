@@ -46,6 +46,7 @@ from mazurka.python.memory.calls import (
     all_of_new,
     any_of_new,
     callee,
+    check_instance,
     entered,
     method,
 )
@@ -65,6 +66,7 @@ from mazurka.python.memory.containers import (
 from mazurka.python.memory.identities import name_of_class
 from mazurka.python.memory.matching import (
     match_class,
+    match_item,
     match_keys,
     match_mapping,
     match_rest,
@@ -121,6 +123,7 @@ HOOKS: Final[dict[str, Callable[..., object]]] = {
     "text": text,
     "entered": entered,
     "any_of_new": any_of_new,
+    "check_instance": check_instance,
     "all_of_new": all_of_new,
     "enter_loop": enter_loop,
     "again": again,
@@ -145,6 +148,7 @@ HOOKS: Final[dict[str, Callable[..., object]]] = {
     "drawn": drawn,
     "iterate_in_loop": iterate_in_loop,
     "match_class": match_class,
+    "match_item": match_item,
     "match_keys": match_keys,
     "match_mapping": match_mapping,
     "match_rest": match_rest,

@@ -96,6 +96,7 @@ DIRECT_CALLS = {
 }
 # Those of them that look at their caller.
 ABOUT_CALLERS = {"super", "locals", "globals", "vars", "dir", "eval", "exec"}
+BUILTIN_CLASSES = {name for name, value in vars(builtins).items() if isinstance(value, type)}
 BOOLEAN_CALLS = {"isinstance", "issubclass", "callable", "bool"}
 
 Node = TypeVar("Node", bound=ast.AST)

@@ -7,7 +7,6 @@ from mazurka.python.rewriting.nodes import (
     at,
     compare,
     compares_plainly,
-    function,
     hook,
     load,
     once,
@@ -133,18 +132,15 @@ class Patterns:
     def picked(self, patterns: list[ast.pattern], items: str) -> list[ast.expr]:
         """With `*_`, items are taken one by one, from both ends."""
         tests: list[ast.expr] = []
-        index: ast.expr
         is_after = False
         for position, pattern in enumerate(patterns):
             is_after = is_after or isinstance(pattern, ast.MatchStar)
             if is_wildcard(pattern):
                 continue
-            index = ast.Constant(position)
-            if is_after:
-                end = function("len", load(items))
-                index = ast.BinOp(end, ast.Sub(), ast.Constant(len(patterns) - position))
+            index = ast.Constant(position - len(patterns) if is_after else position)
             part = self.temporary()
-            tests.append(at(pattern, always(walrus(part, item(items, index)))))
+            taken = hook("match_item", load(items), index)
+            tests.append(at(pattern, always(walrus(part, taken))))
             tests += self.tests(pattern, load(part))
         return tests
 
@@ -155,7 +151,7 @@ class Patterns:
         for position, pattern in enumerate(patterns):
             if isinstance(pattern, ast.MatchStar):
                 targets[position] = ast.Starred(targets[position], ast.Store())
-        unpacking = once(ast.Tuple(targets, ast.Store()), load(items))
+        unpacking = once(ast.Tuple(targets, ast.Store()), hook("unpack", load(items)))
         together = ast.Tuple([load(name) for name in names], ast.Load())
         unpacked = ast.Subscript(ast.ListComp(together, [unpacking]), ast.Constant(0), ast.Load())
         values = self.temporary()
