@@ -31,13 +31,14 @@ from mazurka.engine.errors import BeginsAnew, ConditionMet, MazurkaError
 from mazurka.engine.event import Event
 from mazurka.engine.following import follow, renamed
 from mazurka.engine.memory_use import peak_memory_mb
-from mazurka.engine.program import Program, Request
-from mazurka.engine.recording import Recorder, Samples
+from mazurka.engine.program import COMPLETE, Program, Request
+from mazurka.engine.recording import Recorder, Samples, counted, schedule_of, text_of
 from mazurka.engine.remembered import Mistaken, Remembered
 from mazurka.engine.result import (
     DATA_RACE,
     EXCEPTION,
     NONDETERMINISM,
+    OUTCOME,
     SHOWN_BY,
     STUCK,
     TOO_LONG,
@@ -762,6 +763,10 @@ def note_options(result: Result, options: Options, program: object) -> None:
     for failure in result.failures:
         kept = {**failure.schedule.options, **options.saved(), **own_options(program)}
         failure.schedule = replace(failure.schedule, options=kept)
+    schedules = result.recording.schedules if result.recording is not None else {}
+    for outcome, schedule in schedules.items():
+        kept = {**schedule.options, **options.saved(), **own_options(program)}
+        schedules[outcome] = replace(schedule, options=kept)
 
 
 def own_options(program: object) -> dict[str, Any]:
@@ -1110,6 +1115,7 @@ def replay(
 
     Raises NoLongerFails when that execution does not fail any more; a DoesNotFit is one that says
     that the program has changed, so that the schedule does not fit all of it.
+    What the schedule of an outcome leads to is given as if it were a failure, of the kind "outcome".
     """
     if isinstance(schedule, str):
         schedule = Schedule.from_text(schedule)
@@ -1161,7 +1167,13 @@ def result_of_replay(program: Callable[[], object], schedule: Schedule | str) ->
 def followed(program: Program, schedule: Schedule) -> Failure:
     """Run the steps of a schedule once, and give the failure that they lead to."""
     run = follow(program, schedule)
-    if run.answer.failed:
+    answer = run.answer
+    if schedule.failure == OUTCOME and answer.status == COMPLETE and not answer.failed:
+        outcome = text_of(counted(program.outcome()))
+        length = len(program.events)
+        steps = program.account()
+        return Failure(OUTCOME, outcome, schedule_of(program, outcome, length), steps)
+    if answer.failed:
         return replayed(program.failure(), schedule)
     if run.fits:
         raise NoLongerFails(

@@ -193,10 +193,49 @@ def test_all_failures(write: Write) -> None:
     assert "(2 executions fail like this; the first is shown.)" in result.stdout
 
 
+def test_outcomes_can_be_run_again(write: Write) -> None:
+    write(
+        "outcomes.py",
+        """
+        from mazurka import Atomic, spawn
+        def f():
+            x = Atomic(0, "x")
+            thread = spawn(x.store, 1)
+            found = x.load()
+            thread.join()
+            return found
+        """,
+    )
+    result = run("check", "outcomes.py::f", "--save-outcomes", "kept")
+    assert "  1  1 x  0   f 2, store 1" in result.stdout
+    assert "  2  1 x  1   f 1, store 1" in result.stdout
+    assert "Executions for 2 of 2 outcomes are in kept" in result.stdout
+    for number, outcome in ((1, 0), (2, 1)):
+        again = run("replay", f"kept/{number}.json")
+        assert again.exit_code == 0
+        assert f"outcome: {outcome}" in again.stdout
+    document = json.loads(run("check", "outcomes.py::f", "--outcomes", "--json").stdout)
+    assert [each["schedule"]["message"] for each in document["outcomes"]] == ["0", "1"]
+
+    file = Path("outcomes.py")
+    file.write_text(file.read_text().replace("return found", "return 7"))
+    other = run("replay", "kept/1.json")
+    assert other.exit_code == 1
+    assert "It ends in another way than recorded, which was: 0" in other.stdout
+    file.write_text(file.read_text().replace("return 7", "assert found, 'none'"))
+    failing = run("replay", "kept/1.json")
+    assert failing.exit_code == 1
+    assert "AssertionError: none" in failing.stdout
+
+    write("failing.py", "def f(): assert False")
+    nothing = run("check", "failing.py::f", "--save-outcomes", "nothing")
+    assert "No outcomes: nothing was written to nothing." in nothing.stdout
+
+
 def test_outcomes(write: Write) -> None:
     write("outcomes.py", "from mazurka import choose\ndef f(): return choose([10, 9, 9, 8])")
     result = run("check", "outcomes.py::f", "--outcomes")
-    assert result.stdout.endswith("\nOutcomes:\n  1 x  8\n  2 x  9\n  1 x  10\n")
+    assert result.stdout.endswith("  1  1 x  8    f 1\n  2  2 x  9    f 1\n  3  1 x  10   f 1\n")
     write("race.py", RACE)
     assert "Outcomes" not in run("check", "race.py::fine").stdout
 

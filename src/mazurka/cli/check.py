@@ -30,6 +30,7 @@ from mazurka.options import OPTIONS, Options
 from mazurka.pyproject import project_options
 from mazurka.report.document import result_document
 from mazurka.report.progress import Progress, advice_lines, view_for_stderr
+from mazurka.report.text import sorted_outcomes
 
 
 @click.command(epilog=EXIT_CODES_HELP)
@@ -39,6 +40,12 @@ from mazurka.report.progress import Progress, advice_lines, view_for_stderr
 @profile_option
 @click.option("--args", default="", metavar="TEXT", help="What the main of a C program gets.")
 @click.option("--outcomes", is_flag=True, help="Show what the program returned, and how often.")
+@click.option(
+    "--save-outcomes",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Write a schedule for each outcome to a folder, for 'mazurka replay'.",
+)
 @click.option("--full", is_flag=True, help="Show all steps of a failing execution.")
 @click.option(
     "--explain", is_flag=True, help="Show an execution that passes beside the one that fails."
@@ -81,6 +88,7 @@ def check(
     profile: str | None,
     args: str,
     outcomes: bool,
+    save_outcomes: Path | None,
     full: bool,
     explain: bool,
     as_json: bool,
@@ -105,13 +113,16 @@ def check(
     # What the program prints must not get into the JSON document.
     output = contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext()
 
+    outcomes = outcomes or save_outcomes is not None
+    records = html is not None or outcomes
+
     def checked(target: str) -> tuple[Result, bool]:
         with output, loaded(target, flags, shlex.split(args)) as (program, folder):
             wanted = options_for(program, folder, given, profile)
             memory = memory_for(target, program, folder) if keeps(wanted) else None
             own = wanted["try_first"]
             wanted["try_first"] = [*own, *(memory.schedules if memory else ())]
-            wanted["record"] = html is not None
+            wanted["record"] = records
             result, interrupted = explored(program, wanted, quiet)
             refuse_called_off(target, result)
         name_program(result, target)
@@ -132,6 +143,7 @@ def check(
         if len(targets) != 1:
             files = {"html": html, "trace_json": trace_json, "save": save, **given}
             files["save_test"] = save_test
+            files["save_outcomes"] = save_outcomes
             refuse_for_several(target, targets, files)
             view = View(outcomes, full, explain, as_json)
             sys.exit(check_each(targets, checked, view, sarif))
@@ -149,6 +161,8 @@ def check(
             written.append(write_trace(trace_json, target, result.failures[0]))
         if save is not None:
             written.append(save_failure(save, result))
+        if save_outcomes is not None:
+            written.append(write_outcomes(save_outcomes, result))
         if sarif is not None:
             written.append(write_sarif(sarif, [(target, result)], []))
         if save_test is not None:
@@ -229,6 +243,9 @@ def name_program(result: Result, target: str) -> None:
     """Say in the schedules which program they are for, so that a replay need not be told."""
     for failure in result.failures:
         failure.schedule = dataclasses.replace(failure.schedule, program=target)
+    schedules = result.recording.schedules if result.recording is not None else {}
+    for outcome, schedule in schedules.items():
+        schedules[outcome] = dataclasses.replace(schedule, program=target)
 
 
 def save_as_test(file: Path, result: Result) -> str:
@@ -244,3 +261,22 @@ def save_failure(file: Path, result: Result) -> str:
         return f"No failure: nothing was written to {file}."
     write(file, result.failures[0].schedule.to_json() + "\n")
     return f"The failing execution is in {file}; run it again with: mazurka replay {file}"
+
+
+def write_outcomes(folder: Path, result: Result) -> str:
+    """Write a schedule for each outcome, by the numbers that the table has; tells what was done."""
+    schedules = result.recording.schedules if result.recording is not None else {}
+    if not schedules:
+        why = result.recording.cut if result.recording is not None else ""
+        return f"No outcomes: nothing was written to {folder}." + (f" ({why})" if why else "")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WrongUse(f"cannot write to {folder}: {error.strerror}") from error
+    numbers = []
+    for number, (outcome, _) in enumerate(sorted_outcomes(result), 1):
+        if outcome in schedules:
+            write(folder / f"{number}.json", schedules[outcome].to_json() + "\n")
+            numbers.append(number)
+    written = f"Executions for {len(numbers)} of {len(result.outcomes)} outcomes are in {folder}"
+    return f"{written}; run one again with: mazurka replay {folder / f'{numbers[0]}.json'}"

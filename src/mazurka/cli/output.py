@@ -11,7 +11,7 @@ import click
 
 from mazurka.cli.exits import WrongUse
 from mazurka.engine.following import difference
-from mazurka.engine.result import NONDETERMINISM, Failure, Result
+from mazurka.engine.result import NONDETERMINISM, OUTCOME, Failure, Result
 from mazurka.engine.schedule import Schedule
 from mazurka.report.annotations import annotations, wants_annotations
 from mazurka.report.sarif import sarif_document
@@ -50,11 +50,14 @@ def show_result(
 
 
 def show_replayed(target: str, schedule: Schedule, failure: Failure, full: bool) -> None:
-    click.echo(f"{target}: FAILED; the execution of the schedule, run again")
+    verdict = "complete" if failure.kind == OUTCOME else "FAILED"
+    click.echo(f"{target}: {verdict}; the execution of the schedule, run again")
     change = difference(schedule.steps, failure.schedule.steps)
     if change:
         click.echo(f"The program has changed since: {change}. It was followed as far as it fits.")
-    if (failure.kind, failure.message) != (schedule.failure, schedule.message):
+    if schedule.failure == OUTCOME and failure.message != schedule.message:
+        click.echo(f"It ends in another way than recorded, which was: {schedule.message}")
+    elif (failure.kind, failure.message) != (schedule.failure, schedule.message):
         click.echo(f"It fails in another way than recorded, which was: {schedule.message}")
     click.echo()
     console = terminal()
@@ -88,6 +91,8 @@ def write_test(file: Path, schedule: Schedule) -> str:
     """Write a test for pytest that replays an execution; tells where."""
     if schedule.failure == NONDETERMINISM:
         raise WrongUse(f"nondeterminism cannot be replayed: nothing was written to {file}")
+    if schedule.failure == OUTCOME:
+        raise WrongUse(f"this execution does not fail: nothing was written to {file}")
     write(file, saved_test(schedule, file))
     return f"A test that replays it is in {file}; run it with: pytest {file}"
 

@@ -13,7 +13,7 @@ from mazurka.cli.exits import FAILED, VERIFIED, WRONG_USE, WrongUse, clean_exit
 from mazurka.cli.output import show_replayed, write, write_test, write_trace
 from mazurka.cli.targets import TARGET_FORMS, loaded, target_from
 from mazurka.engine.errors import MazurkaError
-from mazurka.engine.result import Failure
+from mazurka.engine.result import OUTCOME, Failure
 from mazurka.engine.schedule import Schedule
 from mazurka.kept import base_of_kept
 from mazurka.report.page import page_of_failure
@@ -55,14 +55,14 @@ def replay(
 ) -> None:
     """Run a failing execution again.
 
-    FILE is what 'mazurka check --save FILE' wrote, or one of those that are kept in .mazurka, or
-    the text of a @mazurka.reproduce. TARGET, as for 'mazurka check', is needed only if the program
-    is not where it was. What needs pytest is run by pytest.
+    FILE is what 'mazurka check --save FILE' or '--save-outcomes FOLDER' wrote, or one of those that
+    are kept in .mazurka, or the text of a @mazurka.reproduce. TARGET, as for 'mazurka check', is
+    needed only if the program is not where it was. What needs pytest is run by pytest.
 
     \b
     Exit codes:
-      0    the execution does not fail any more
-      1    it fails again
+      0    the execution does not fail any more, or has its outcome
+      1    it fails again, or has another outcome
       2    it cannot be run: FILE is no schedule, or the program has changed, and does not fail so
       130  interrupted by Ctrl-C
     """
@@ -81,7 +81,8 @@ def replay(
         show_replayed(schedule.program, schedule, failure, full)
         for line in written_files(schedule, failure, html, trace_json, save_test):
             click.echo(f"\n{line}")
-    sys.exit(FAILED)
+    has_outcome = failure.kind == OUTCOME and failure.message == schedule.message
+    sys.exit(0 if has_outcome else FAILED)
 
 
 def replayed(schedule: Schedule, debugger: Debugger | None) -> Failure | None:

@@ -282,5 +282,9 @@ class Program:
         names that hold in every process: a task or a schedule says it to others."""
         return {}
 
+    def learnt_for_schedules(self) -> dict[str, list[str]]:
+        """What of that a schedule says, as it decides what the steps are, and their names."""
+        return {word: names for word, names in self.learnt().items() if names}
+
     def learn(self, learnt: dict[str, list[str]]) -> None:
         """What others have found out."""

@@ -7,8 +7,8 @@ from typing import Final
 from mazurka.engine.errors import BeginsAnew, MazurkaError
 from mazurka.engine.event import Event
 from mazurka.engine.program import BLOCKED, COMPLETE, CUT, Program, Request
-from mazurka.engine.result import Branch, Leaf, Recording, Result, Sample, Step
-from mazurka.engine.schedule import NamedStep
+from mazurka.engine.result import OUTCOME, Branch, Leaf, Recording, Result, Sample, Step
+from mazurka.engine.schedule import NamedStep, Schedule
 
 MOST_EXECUTIONS: Final = 2_000  # in the tree
 MOST_BRANCHES: Final = 20_000
@@ -109,6 +109,7 @@ class Recorder:
             for text, names in self.outcomes.items():
                 if process_time() < until and left > len(names):
                     recording.outcomes[text] = account_of(program, names)
+                    recording.schedules[text] = schedule_of(program, text, len(names))
                     left -= len(names)
             for leaf in self.leaves[:MOST_TOLD]:
                 names = self.path_to(leaf.branch)
@@ -164,6 +165,13 @@ def account_of(program: Program, names: list[NamedStep]) -> list[Step]:
     request.lets_time_out = True
     program.run(request)
     return [step for step in program.account() if step.position < len(names)]
+
+
+def schedule_of(program: Program, outcome: str, length: int) -> Schedule:
+    """What leads to an outcome again, of which the steps have just been put into words: so things
+    have the names that a replay gives them."""
+    steps = program.steps_of(program.events[:length])
+    return Schedule(tuple(steps), "", OUTCOME, outcome, dict(program.learnt_for_schedules()))
 
 
 def counted(outcome: object) -> object:

@@ -22,6 +22,7 @@ DATA_RACE = "data race"
 
 TRIED_FIRST = "stopped at a failure that was tried first"  # a reason to end: there was no search
 NOT_LINEARIZABLE = "not linearizable"
+OUTCOME = "outcome"  # none at all: of an execution that is replayed to see what it gives
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,8 @@ class Recording:
     leaves: list[Leaf] = field(default_factory=list)  # in the order in which they were met
     samples: list[Sample] = field(default_factory=list)
     cut: str = ""  # why the tree has not all executions
-    outcomes: dict[str, list[Step]] = field(default_factory=dict)  # an execution for each
+    outcomes: dict[str, list[Step]] = field(default_factory=dict)  # an execution for each,
+    schedules: dict[str, Schedule] = field(default_factory=dict)  # and what makes it again
 
 
 def escaped_repr(result: "Result") -> str:

@@ -87,11 +87,8 @@ def account_of(program: Program, judge: Judge | None = None) -> Failure:
 
 def schedule_of(program: Program, kind: str, message: str, length: int) -> Schedule:
     """With what the search had learnt: it decides what the steps are, and their names."""
-    learnt = {word: names for word, names in program.learnt().items() if names}
-    if not RUNNING.check.objects.trusted:
-        learnt.pop("changing", None)
     steps = program.steps_of(program.events[:length])
-    return Schedule(tuple(steps), "", kind, message, dict(learnt))
+    return Schedule(tuple(steps), "", kind, message, dict(program.learnt_for_schedules()))
 
 
 def new_failure(

@@ -354,6 +354,12 @@ class PythonProgram(Program):
     def learnt(self) -> dict[str, list[str]]:
         return learnt_in(self.check)
 
+    def learnt_for_schedules(self) -> dict[str, list[str]]:
+        found = {word: names for word, names in self.learnt().items() if names}
+        if not self.check.objects.trusted:
+            found.pop("changing", None)
+        return found
+
     def learn(self, learnt: dict[str, list[str]]) -> None:
         self.check.loop_settings.clock_readers.update(learnt.get("clocks", ()))
         self.check.calls.full_caches.update(learnt.get("caches", ()))

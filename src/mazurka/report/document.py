@@ -36,8 +36,16 @@ def result_document(program: str, result: Result) -> dict[str, Any]:
         "assuming": result.assuming,
         "advice": [asdict(advice) for advice in result.advice],
         "failures": [failure_document(failure) for failure in result.failures],
-        "outcomes": [{"outcome": text, "count": count} for text, count in sorted_outcomes(result)],
+        "outcomes": [outcome_document(result, *each) for each in sorted_outcomes(result)],
     }
+
+
+def outcome_document(result: Result, text: str, count: int) -> dict[str, Any]:
+    """An outcome; with an execution that has it, if these are kept."""
+    found: dict[str, Any] = {"outcome": text, "count": count}
+    if result.recording is not None and text in result.recording.schedules:
+        found["schedule"] = json.loads(result.recording.schedules[text].to_json())
+    return found
 
 
 def failure_document(failure: Failure) -> dict[str, Any]:

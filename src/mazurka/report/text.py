@@ -3,6 +3,7 @@
 import os
 import textwrap
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 from mazurka.engine.recording import text_of
@@ -14,6 +15,7 @@ from mazurka.engine.result import (
     TRIED_FIRST,
     Failure,
     Result,
+    Step,
 )
 from mazurka.report.columns import table_of
 from mazurka.report.compare import comparison
@@ -30,6 +32,8 @@ BY_WEIGHT = ("verified", "bounded", "incomplete", "failed")  # the worst last
 
 MOST_WAYS = 10
 MOST_WARNINGS = 10
+MOST_OF_OUTCOME = 60  # letters that others leave room for
+MOST_TURNS = 8
 WORTH_TELLING = 0.5  # seconds of preparation
 LINE_WIDTH = 100
 
@@ -249,8 +253,29 @@ def outcomes_text(result: Result) -> str:
     if not result.outcomes:
         return "No outcomes: no execution ran to its end without failing."
     width = len(f"{max(result.outcomes.values()):,}")
-    lines = [f"  {count:>{width},} x  {text}" for text, count in sorted_outcomes(result)]
-    return "\n".join(["Outcomes:", *lines])
+    rows = sorted_outcomes(result)
+    lines = [f"  {count:>{width},} x  {text}" for text, count in rows]
+    recording = result.recording
+    if recording is None or not recording.schedules:
+        return "\n".join(["Outcomes:", *lines])
+    orders = [turns_of(recording.outcomes.get(text, [])) for text, _ in rows]
+    longest = max([len(line) for line in lines if len(line) <= MOST_OF_OUTCOME], default=0)
+    numbers = len(str(len(lines)))
+    told = [
+        f"{number:>{numbers + 2}}{line:<{longest}}" + (f"   {order}" if order else "")
+        for number, (line, order) in enumerate(zip(lines, orders, strict=True), 1)
+    ]
+    return "\n".join(
+        ["Outcomes, each with an execution that has it, in turns of so many steps:", *told]
+    )
+
+
+def turns_of(steps: Sequence[Step]) -> str:
+    """Who makes how many steps, one turn after the other."""
+    made = [step.thread for step in steps if step.position >= 0]
+    turns = [f"{thread} {len(list(run))}" for thread, run in groupby(made)]
+    shown = ", ".join(turns[:MOST_TURNS])
+    return f"{shown}, ..." if len(turns) > MOST_TURNS else shown
 
 
 def sorted_outcomes(result: Result) -> list[tuple[str, int]]:
