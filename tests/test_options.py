@@ -334,6 +334,7 @@ def test_the_page_of_the_command_line() -> None:
     shown = {"--profile NAME", "--args TEXT", "--outcomes", "--full", "--explain", "--json"}
     shown |= {"--quiet", "--html FILE", "--trace-json FILE", "--sarif FILE", "--save FILE"}
     shown |= {"--save-test FILE"}
+    shown |= {"--save-outcomes FOLDER"}
     assert meanings.keys() == described | shown
     assert meanings.keys() >= {f"--algorithm {name}" for name in ALGORITHMS}
     for option in options:
