@@ -1114,8 +1114,8 @@ def replay(
     that waits for ever: with some words, and a traceback or a frame, while it still stands there.
 
     Raises NoLongerFails when that execution does not fail any more; a DoesNotFit is one that says
-    that the program has changed, so that the schedule does not fit all of it.
-    What the schedule of an outcome leads to is given as if it were a failure, of the kind "outcome".
+    that the program has changed, so that the schedule does not fit all of it. What the schedule of
+    an outcome leads to is given as if it were a failure, of the kind "outcome".
     """
     if isinstance(schedule, str):
         schedule = Schedule.from_text(schedule)
