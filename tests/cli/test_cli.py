@@ -882,7 +882,7 @@ def test_save_and_replay(write: Write, tmp_path: Path) -> None:
     replayed = run("replay", "failure.json")
     assert replayed.exit_code == 1
     account = checked.stdout[checked.stdout.index("AssertionError") :]
-    account = account[: account.index("The failing execution is in")]
+    account = account[: account.index("To run it again")]
     assert account.strip() in replayed.stdout
 
 

@@ -669,7 +669,7 @@ def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert "it at counting.py:11: counter.value += 1" in checked.stdout
     replayed = CliRunner().invoke(main, ["replay", "race.json"])
     assert replayed.exit_code == 1
-    account = checked.stdout.partition("data race: ")[2].partition("\n\nThe failing")[0]
+    account = checked.stdout.partition("data race: ")[2].partition("\n\nTo run it again")[0]
     assert account in replayed.stdout
     assert "in another way" not in replayed.stdout
     assert CliRunner().invoke(main, ["check", "counting.py::count"]).exit_code == 0
