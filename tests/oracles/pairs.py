@@ -39,6 +39,10 @@ EXPLAINED = (
 )
 # What is still missed, by the type and the call.
 OPEN = {
+    ("list of objects", "result = {*x}"),  # what is hashed by Python code is taken one by one
+    ("list of objects", "result = collections.Counter(x)"),  # likewise
+    ("set of objects", "result = collections.Counter(x)"),
+    ("set of objects", "result = x.intersection_update({Point(0)}, {Point(0)})"),  # two steps
     ("Context", "result = dict.fromkeys(x)"),  # iterating over a context that is changed
     ("Counter", "result = json.dumps(x)"),  # json's own code goes through it item by item
     ("defaultdict with function", "result = copy.deepcopy(x)"),  # likewise that of copy
