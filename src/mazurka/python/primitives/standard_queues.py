@@ -32,7 +32,7 @@ TAKEN: Final = "taken"  # in place of what was in a place
 class Filled(NamedTuple):
     """What is in a place of a queue."""
 
-    item: object
+    item: Any
 
 
 class Puts(SharedObject):
