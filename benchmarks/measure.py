@@ -146,7 +146,8 @@ def measure_in_c(
         max_executions=max_executions,
         time_limit=time_limit,
         stop_on_failure=stop_on_failure,
-        loop_purity=loop_purity,
+        # Where the Python version is not rewritten, its rounds are not cut either.
+        loop_purity=loop_purity and instance.benchmark.loops,
         unroll=unroll,
         max_events=MAX_EVENTS,
         granularity="access",

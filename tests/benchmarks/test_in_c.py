@@ -39,7 +39,8 @@ WAITING = [
 
 
 def test_all_are_there() -> None:
-    assert {row.benchmark for row in [*ROWS, *WAITING]} == set(IN_C) - {
+    waiting = {row.benchmark for row in rows("awaiting-loops")} & set(IN_C)
+    assert {row.benchmark for row in ROWS} | waiting == set(IN_C) - {
         name for name in IN_C if f"{name}-counted" in IN_C
     }
 
