@@ -451,13 +451,14 @@ def cost_of(
     few = FEW * threads
     least = min(seconds_for(operation, search, threads, few) for _ in range(REPEATS))
     costs: list[float] = []
-    for length in lengths:
+    for place, length in enumerate(lengths):
         repeats = REPEATS if length == lengths[0] else 1  # short ones are soon disturbed
         seconds = min(seconds_for(operation, search, threads, length) for _ in range(repeats))
         seconds -= least
         costs.append(max(seconds, 0.0) / (length - few) * 1e6)
         growth = max(1.0, costs[-1] / max(costs[-2], 1e-9)) if len(costs) > 1 else 1.0
-        if seconds * growth * lengths[-1] / lengths[-2] > patience:
+        following = lengths[min(place + 1, len(lengths) - 1)]
+        if seconds * growth * following / length > patience:
             break
     return Cost(operation.name, search, threads, tuple(costs))
 

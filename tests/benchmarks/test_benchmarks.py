@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
@@ -342,3 +343,20 @@ def test_small_edits_keep_what_is_kept_useful() -> None:
     assert renamed.split()[2:] == ["0", "1", "0", "0", "0", "0"]
     unknown = CliRunner().invoke(command_line.main, ["edits", "nothing"])
     assert unknown.exit_code == 2
+
+
+def test_what_an_event_costs(tmp_path: Path) -> None:
+    data = tmp_path / "costs.csv"
+    arguments = ["lengths", "lock", "--search", "pop", "--threads", "2", "--length", "100"]
+    run = CliRunner().invoke(
+        command_line.main, [*arguments, "--length", "200", "--data", str(data)]
+    )
+    assert run.exit_code == 0
+    assert "microseconds for each event" in run.output
+    rows = data.read_text().splitlines()
+    assert [row.rsplit(",", 1)[0] for row in rows[1:]] == [
+        "lock,pop,2,100",
+        "lock,pop,2,200",
+        '"lock, tried",pop,2,100',
+        '"lock, tried",pop,2,200',
+    ]
