@@ -347,7 +347,15 @@ def test_the_page_of_the_command_line() -> None:
 def test_the_command_has_the_options_of_the_table() -> None:
     given = [parameter.opts[0] for parameter in check.params[2:]]
     options = [written(option).split()[0] for option in KNOWN.values()]
-    shown = ["--profile", "--args", "--outcomes", "--full", "--explain", "--json"]
+    shown = [
+        "--profile",
+        "--args",
+        "--outcomes",
+        "--save-outcomes",
+        "--full",
+        "--explain",
+        "--json",
+    ]
     files = ["--html", "--trace-json", "--sarif", "--save", "--save-test"]
     assert given == [*options, *shown, "--quiet", *files]
 
