@@ -413,7 +413,7 @@ class Cost:
     @property
     def growth(self) -> float:
         """How many times as much an event costs in the longest execution as in the shortest."""
-        return self.microseconds[-1] / self.microseconds[0]
+        return self.microseconds[-1] / max(self.microseconds[0], 1e-9)
 
 
 def program_of(operation: Operation, threads: int, events: int) -> Program:

@@ -188,6 +188,15 @@ def test_branches_together_are_the_search(search: str, name: str, program: Progr
 
 
 @every_front_end
+def test_branches_have_an_end_where_a_thread_waits_for_another(name: str) -> None:
+    """Computed executions once had the first thread wait for itself."""
+    first = (("spawn", 1), ("spawn", 2), ("try acquire", 2), ("try acquire", 2), ("join", 1))
+    program: Program = (first, (("release", 2),), (("try acquire", 2), ("release", 2)))
+    whole = found_by("trust within 1", FRONT_ENDS[name], program)
+    assert found_by_branches("trust within 1", FRONT_ENDS[name], program, 0).traces == whole.traces
+
+
+@every_front_end
 @pytest.mark.parametrize("search", [name for name in OPTIONS if name not in SPLITTING + BOUNDED])
 def test_others_say_why_they_cannot_split(search: str, name: str) -> None:
     program: Program = ((("spawn", 1), ("store", 0, 1)), (("store", 0, 2),))

@@ -483,6 +483,8 @@ class Lesson:
                 return None
             return end_of(walker.id, result)
         standing = self.program.standing(walker.id) if event is None else event
+        if event is None and standing.kind == JOIN:
+            standing.choice = self.left[walker.id]  # which is known of steps that were made
         if standing.kind <= NONE:
             return None
         if not self.program.remembers(standing):
