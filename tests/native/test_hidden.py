@@ -16,7 +16,7 @@ LOOPS = (
 )
 # Two accesses that seem to be ordered: what is told of them.
 RACES = {
-    "text": "text is ",
+    "text": "text[0] is ",
     "realloc": "block is ",
     "under_read": "data is ",
     "trylock": "data is ",

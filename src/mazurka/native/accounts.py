@@ -6,7 +6,6 @@ import re
 import signal
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from mazurka.engine.event import Event
@@ -47,7 +46,6 @@ from mazurka.engine.result import (
 )
 from mazurka.engine.schedule import Schedule
 from mazurka.engine.trace import ACCESSES, groups_of, last_change, links_of
-from mazurka.native.compiling import RUNTIME
 from mazurka.native.debug_information import plus
 from mazurka.native.operations import part_of
 from mazurka.native.runtime_library import (
@@ -226,9 +224,8 @@ class RunInWords:
         return f" at {file}:{line}" + (f": {text}" if text else "")
 
     def is_in_runtime(self, place: int) -> bool:
-        """Whether a place is in our own code, or in none that is known."""
-        file = self.debug.line_at(place - 1)[0] if place > 0 else ""
-        return not file or Path(file).resolve().parent == RUNTIME.resolve()
+        """Whether a place is in our own code, which has no lines, or in none that is known."""
+        return place <= 0 or not self.debug.line_at(place - 1)[0]
 
     def location(self, number: int) -> str:
         """What people call a location."""

@@ -43,6 +43,9 @@ RUNTIME_FLAGS = ["-O2", "-std=gnu11", "-fvisibility=hidden"]
 # The runtime must not call the program's memcpy, which is seen: flags that gcc needs for that.
 IF_KNOWN = ["-fno-tree-loop-distribute-patterns", "-minline-all-stringops"]
 RUNTIME_FLAGS_CPP = ["-O2", "-std=gnu++17"]
+# What the debug information tells of is then the program alone, and read quickly.
+NOT_TOLD_OF = ["-g0"]
+DEFINED = "defined.txt"  # beside the objects of the runtime: the functions and variables they have
 LINKED = ["-shared", "-Wl,-z,now", "-Wl,-Bsymbolic", "-Wl,--no-undefined", "-pthread", "-lm"]
 LINKED += [f"-Wl,--version-script={RUNTIME / 'exports.map'}"]
 # What the headers of C++ have is compiled with the program, so that it is seen.
@@ -197,6 +200,12 @@ def runtime_made(compiler: list[str], parts: Sequence[str], ending: str) -> list
     return [folder / f"{part}.o" for part in parts]
 
 
+def defined_by(objects: list[Path]) -> set[str]:
+    """What objects of the runtime have."""
+    folders = {made.parent for made in objects}
+    return {name for folder in folders for name in (folder / DEFINED).read_text().split()}
+
+
 def cache_folder() -> Path:
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     return Path(home) / "mazurka"
@@ -205,8 +214,9 @@ def cache_folder() -> Path:
 def fingerprint(compiler: list[str], parts: Sequence[str]) -> str:
     """Of all that the runtime is made from."""
     found = os.stat(compiler[0])
-    flags = [*RUNTIME_FLAGS, *RUNTIME_FLAGS_CPP, *IF_KNOWN, *ALWAYS]
-    text = f"{compiler} {found.st_size} {found.st_mtime_ns} {flags} {RUNTIME} {parts}".encode()
+    flags = [*RUNTIME_FLAGS, *RUNTIME_FLAGS_CPP, *IF_KNOWN, *ALWAYS, *NOT_TOLD_OF]
+    what = f"{flags} {RUNTIME} {parts} {DEFINED}"
+    text = f"{compiler} {found.st_size} {found.st_mtime_ns} {what}".encode()
     sources = [path.read_bytes() for path in sorted(RUNTIME.glob("*.[ch]*"))]
     return hashlib.sha256(b"\0".join([text, *sources])).hexdigest()[:16]
 
@@ -227,12 +237,14 @@ def build_runtime(compiler: list[str], parts: Sequence[str], ending: str, folder
             "set XDG_CACHE_HOME to a folder that can be written"
         ) from error
     own = RUNTIME_FLAGS if ending == "c" else RUNTIME_FLAGS_CPP
-    flags = [*own, *[flag for flag in IF_KNOWN if knows(compiler, flag)], *ALWAYS]
+    flags = [*own, *[flag for flag in IF_KNOWN if knows(compiler, flag)], *ALWAYS, *NOT_TOLD_OF]
     for part in parts:
         hooks = HOOKED if part in (*SEEN_PARTS, *CPP_SEEN_PARTS) else []
         source, result = str(RUNTIME / f"{part}.{ending}"), str(made / f"{part}.o")
         command = [*compiler, *flags, *hooks, "-c", source, "-o", result]
         call(command, "Mazurka's runtime for C programs does not compile")
+    names = [name for part in parts for name in sorted(symbols_of(made / f"{part}.o").defined)]
+    (made / DEFINED).write_text("\n".join(names))
     try:
         made.rename(folder)
     except OSError:  # another process was quicker

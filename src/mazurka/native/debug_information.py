@@ -161,15 +161,12 @@ class DebugInformation:
                         yield name, entry.get_DIE_from_attribute("DW_AT_type")
 
 
-def bit_fields(library: Path, runtime: Path) -> list[str]:
+def bit_fields(library: Path) -> list[str]:
     """Where the program has bit-fields, but for those of the system."""
     found = []
     with library.open("rb") as file:
         information = elf_file(file).get_dwarf_info()
         for unit in information.iter_CUs():
-            name = unit.get_top_DIE().attributes["DW_AT_name"].value.decode()
-            if Path(name).parent == runtime:
-                continue
             entries = [one for one in unit.iter_DIEs() if "DW_AT_bit_size" in one.attributes]
             if not entries:
                 continue
@@ -182,16 +179,13 @@ def bit_fields(library: Path, runtime: Path) -> list[str]:
     return found
 
 
-def by_value(library: Path, runtime: Path) -> list[str]:
+def by_value(library: Path) -> list[str]:
     """Where functions of a program take or give structures by value."""
     found = []
     with library.open("rb") as file:
         information = elf_file(file).get_dwarf_info()
         for unit in information.iter_CUs():
-            top = unit.get_top_DIE()
-            if Path(top.attributes["DW_AT_name"].value.decode()).parent == runtime:
-                continue
-            entries = [one for one in top.iter_children() if moves_structures(one)]
+            entries = [one for one in unit.get_top_DIE().iter_children() if moves_structures(one)]
             if not entries:
                 continue
             files = files_of(information.line_program_for_CU(unit), unit)

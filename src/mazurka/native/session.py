@@ -20,7 +20,7 @@ from mazurka.engine.memory_use import rare_collections
 from mazurka.engine.result import Result
 from mazurka.engine.task import Outdated
 from mazurka.native.c_program import CProgram
-from mazurka.native.compiling import RUNTIME, Compiled, compiled
+from mazurka.native.compiling import Compiled, compiled, defined_by
 from mazurka.native.debug_information import bit_fields, by_value, fixed_thread_locals, symbols_of
 from mazurka.native.known_functions import ASSUMING_FUNCTIONS, ATOMIC_FUNCTIONS, CPP, HARMLESS
 from mazurka.native.naming import Names
@@ -56,9 +56,7 @@ def compiled_in_a_folder(program: CProgram, opaque: Sequence[str] = ()) -> Itera
 
 def refuse_unknown_functions(program: CProgram, made: Compiled, opaque: Sequence[str]) -> None:
     """Whatever might block, or have state of its own, must be in our runtime."""
-    known = set(HARMLESS).union(opaque)
-    for part in made.runtime:
-        known |= symbols_of(part).defined
+    known = defined_by(made.runtime).union(HARMLESS, opaque)
     needed: set[str] = set()
     for part in made.objects:
         symbols = symbols_of(part)
@@ -87,7 +85,7 @@ def unseen_neighbours(made: Compiled) -> list[str]:
     return [
         f"{place} has a bit-field: that writing it also reads and writes those beside it is not "
         "seen where accesses are steps (check with granularity='sync')"
-        for place in bit_fields(made.library, RUNTIME)
+        for place in bit_fields(made.library)
     ]
 
 
@@ -99,7 +97,7 @@ def unseen_structures(made: Compiled) -> list[str]:
     return [
         f"{place} has a function that takes or gives a structure by value: what the call accesses "
         "is not seen (hand it a pointer)"
-        for place in by_value(made.library, RUNTIME)
+        for place in by_value(made.library)
     ]
 
 
