@@ -106,10 +106,23 @@ def test_flags_are_for_c_programs() -> None:
 
 
 def test_assembly_is_not_seen(tmp_path: Path) -> None:
-    text = 'int x; int main(void) { __asm__ volatile("" : : : "memory"); return x; }'
+    (tmp_path / "header.h").write_text('#define ADD(x) __asm__("incl %0" : "+m"(x))\n')
+    text = '#include "header.h"\nint x;\nint main(void) { ADD(x); return x - 1; }'
     found = run("check", file_with(tmp_path, text))
     assert found.exit_code == 3, found.output
-    assert "program.c:1" in found.output
+    assert "program.c:3" in found.output
+
+
+def test_assembly_that_is_left_out_or_does_nothing_is_none(tmp_path: Path) -> None:
+    text = """
+        #if 0
+        int left_out(int *x) { __asm__("incl %0" : "+m"(*x)); return 0; }
+        #endif
+        /* asm("comment") */
+        int main(void) { __asm__ volatile("" : : : "memory"); asm("pause"); return 0; }
+    """
+    result = mazurka.explore(mazurka.c_program(file_with(tmp_path, text)))
+    assert (result.verdict, result.warnings) == ("verified", [])
 
 
 def test_an_endless_loop_is_told(tmp_path: Path) -> None:

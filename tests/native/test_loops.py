@@ -92,6 +92,27 @@ def test_rounds_beyond_a_bound_are_left_out() -> None:
         assert explored(made, [], "pop", Manner(10_000, unroll=11)).verdict == "verified"
 
 
+@pytest.mark.parametrize("flag", ["-O0", "-O2"])
+def test_loops_that_start_threads_are_bounded_unless_they_count(flag: str) -> None:
+    text = """
+        #include <pthread.h>
+        #include <stdatomic.h>
+        atomic_int number;
+        void *add(void *unused) { for (;;) number++; return unused; }
+        void *once(void *unused) { return unused; }
+        int main(int count, char **unused) {
+            pthread_t threads[4], thread;
+            for (int place = 0; place < 4; place++) pthread_create(&threads[place], 0, once, 0);
+            while (count > 1) pthread_create(&thread, 0, add, 0);
+            return 0;
+        }
+    """
+    with compiled_text(text, flag) as made:
+        result = explored(made, ["forever"], "pop", Manner(10_000, "sync", unroll=2))
+        assert (result.bound, result.verdict) == ("unroll=2", "bounded")
+        assert explored(made, [], "pop", Manner(10_000, "sync", unroll=2)).verdict == "verified"
+
+
 @pytest.mark.parametrize(("name", "outcomes"), [("thrice", "0123"), ("on stack", "0123")])
 def test_loops_that_count_are_run_to_their_end(made: Compiled, name: str, outcomes: str) -> None:
     for algorithm in ALGORITHMS:

@@ -8,7 +8,6 @@ compiler, and kept.
 import hashlib
 import os
 import platform
-import re
 import shlex
 import shutil
 import struct
@@ -22,6 +21,7 @@ from pathlib import Path
 from mazurka.engine.errors import MazurkaError
 from mazurka.native.c_program import CProgram, is_built, is_cpp_file, is_source
 from mazurka.native.debug_information import DebugInformation, elf_file, symbols_of
+from mazurka.native.preprocessed import unseen_parts
 
 RUNTIME = Path(__file__).parent / "runtime"
 SEARCHED = ["run", "tell", "fibers", "memory", "heap", "hooks", "crashes"]
@@ -53,7 +53,6 @@ HOOKED_CPP = ["-include", str(RUNTIME / "before_cpp.h")]
 LINKED_CPP = ["-static-libstdc++", "-static-libgcc"]
 # Functions that begin and end something, by their names, must be called: runtime/sections.c.
 KEPT_APART = ["-fno-inline", "-fno-ipa-icf", "-fno-optimize-sibling-calls"]
-HIDES_ACCESSES = re.compile(r"\b(__asm__|__asm|asm)\b\s*(volatile|__volatile__)?\s*\(|no_sanitize")
 
 
 @dataclass(frozen=True)
@@ -111,13 +110,15 @@ def parts_of_sources(program: CProgram, folder: Path) -> Parts:
     for source in sources:
         require_source(source)
     objects = [folder / f"{place}.o" for place in range(len(sources))]
+    unseen: list[str] = []
     for source, made in zip(sources, objects, strict=True):
         is_cpp = is_cpp_file(str(source))
         own = [*compiler_here(is_cpp), "-O0", *flags, *hooked(is_cpp, source)]
         call([*own, "-c", str(source), "-o", str(made)], f"{source} does not compile")
+        unseen.extend(unseen_parts(own, source))
     linked = [flag for flag in flags if flag.startswith(("-l", "-L", "-Wl,"))]
     is_cpp = any(is_cpp_file(str(source)) for source in sources)
-    return Parts(objects, linked, is_cpp, unseen_parts(sources))
+    return Parts(objects, linked, is_cpp, unseen)
 
 
 def hooked(is_cpp: bool, source: Path) -> list[str]:
@@ -125,16 +126,6 @@ def hooked(is_cpp: bool, source: Path) -> list[str]:
     has_atomic_functions = "__VERIFIER_atomic_" in source.read_text(errors="replace")
     apart = KEPT_APART if has_atomic_functions else []
     return [*HOOKED_PROGRAM, *ALWAYS, *apart, *(HOOKED_CPP if is_cpp else [])]
-
-
-def unseen_parts(sources: list[Path]) -> list[str]:
-    """What accesses memory and is not seen."""
-    found = []
-    for source in sources:
-        for number, line in enumerate(source.read_text(errors="replace").splitlines(), 1):
-            if HIDES_ACCESSES.search(line):
-                found.append(f"{source}:{number} has code that accesses memory unseen")
-    return found
 
 
 def require_machine() -> None:

@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mazurka.native.c_program import is_cpp_file, is_source
-from mazurka.native.compiling import compiler_here, hooked, unseen_parts
+from mazurka.native.compiling import compiler_here, hooked
 from mazurka.native.embedded import SECTION, link_record, object_record, records_of
+from mazurka.native.preprocessed import unseen_parts
 
 # Options whose value is the next argument.
 VALUE_FOLLOWS = """
@@ -156,12 +157,14 @@ def add_hooked_object(compiler: list[str], asked: Arguments, source: str, made: 
         code_file, record = Path(folder) / "hooked.o", Path(folder) / "record"
         is_cpp = is_cpp_file(source) or os.path.basename(compiler[0]).endswith("++")
         flags += [*hooked(is_cpp, Path(source)), "-w"]
-        command = [*compiler, *flags, "-c", source, "-o", str(code_file)]
+        own = [*compiler, *flags]
+        command = [*own, "-c", source, "-o", str(code_file)]
         done = subprocess.run(command, capture_output=True, text=True, errors="replace")
         path = os.path.abspath(source)
         trouble = done.stderr.strip() if done.returncode else ""
         code = b"" if done.returncode else code_file.read_bytes()
-        record.write_bytes(object_record(code, path, is_cpp, unseen_parts([Path(source)]), trouble))
+        unseen = [] if done.returncode else unseen_parts(own, Path(source))
+        record.write_bytes(object_record(code, path, is_cpp, unseen, trouble))
         add_section(compiler, made, record)
 
 

@@ -61,7 +61,8 @@ void mz_map_threads(void) {
 struct thread *mz_child(struct thread *parent, int64_t order) {
     while (parent->known_children <= order) {
         if (mz.threads_known == MOST_THREADS) {
-            mz_refuse("the program has more than %d threads", MOST_THREADS);
+            if (mz.unroll) mz.out_of_rounds = 1;
+            else mz_refuse("the program has more than %d threads", MOST_THREADS);
             return NULL;
         }
         struct thread *child = &mz.threads[mz.threads_known];
@@ -101,6 +102,7 @@ void mz_reset_thread(struct thread *thread) {
     thread->is_detached = thread->is_joined = thread->is_freeing = false;
     thread->error_number = 0;
     thread->random = (uint64_t)thread->number + 1;
+    thread->handle = 0;
     if (thread->has_keys) mz_fill(thread->keys, 0, sizeof thread->keys);
     thread->has_keys = false;
     mz_reset_heap(thread);

@@ -335,9 +335,17 @@ static void find_part(struct step *step, uintptr_t address, int64_t width) {
     step->width = is_small ? width : 64;
 }
 
-/* Loops that only start threads, or wait for their ends, come to an end by themselves. */
+/* Loops that wait for the ends of threads come to an end by themselves; for those that start
+   threads, see mz_count_start. */
 static bool is_of_a_bounded_round(const struct step *step) {
     return step->kind != SPAWN && step->kind != JOIN;
+}
+
+static void end_if_out_of_rounds(struct thread *thread) {
+    if (mz_is_out_of_rounds(thread)) {
+        mz.out_of_rounds = 1;
+        mz_give_up();
+    }
 }
 
 /* All of a step, on the thread's second stack. */
@@ -353,11 +361,13 @@ uint64_t mz_make_step(struct thread *thread) {
         mz_note_poll(thread);
         return 0;
     }
-    mz_settle_store(thread);
-    if (mz.unroll && is_of_a_bounded_round(&thread->standing) && mz_is_out_of_rounds(thread)) {
-        mz.out_of_rounds = 1;
-        mz_give_up();
+    if (thread->handle) {
+        end_if_out_of_rounds(thread);
+        thread->handle = 0;
+        return 0;
     }
+    mz_settle_store(thread);
+    if (mz.unroll && is_of_a_bounded_round(&thread->standing)) end_if_out_of_rounds(thread);
     if (thread->standing.location >= 0) mz_note_read(thread);
     stand(thread);
     uint64_t found = perform(thread);
@@ -394,6 +404,14 @@ void mz_poll(struct thread *thread, uintptr_t address) {
     thread->standing.kind = MODE_NONE;
     thread->standing.location = (int64_t)address;
     thread->is_polling = true;
+    mz_on_own_stack(thread);
+}
+
+/* The running thread is about to start another one, whose name will be at an address. */
+void mz_count_start(struct thread *thread, void *handle) {
+    if (!mz.unroll) return;
+    thread->handle = (uintptr_t)handle & ~7ul;
+    mz_clean_below();
     mz_on_own_stack(thread);
 }
 

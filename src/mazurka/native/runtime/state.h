@@ -76,6 +76,7 @@ struct thread {
     char *heap, *heap_end;  /* the next block, and the end */
     void *cleanups;  /* of pthread_cleanup_push */
     struct ending *endings;  /* destructors of its thread-local objects */
+    uintptr_t handle;  /* where it is about to leave the name of a thread that it starts, or 0 */
     /* For data races: see races.c. */
     uint64_t stamp, known[MOST_THREADS], has_read[MOST_THREADS], had_known[MOST_THREADS];
     int fences;
@@ -184,6 +185,7 @@ uint64_t mz_step_at(int kind, int64_t location, uintptr_t address, int width, ui
                     uint64_t second, int form, uintptr_t place);
 uint64_t mz_make_step(struct thread *thread);
 void mz_poll(struct thread *thread, uintptr_t address);
+void mz_count_start(struct thread *thread, void *handle);
 void mz_touch(uintptr_t address, size_t size, uintptr_t place);
 void mz_settle_store(struct thread *thread);
 bool mz_is_enabled(struct thread *thread);

@@ -68,6 +68,7 @@ int pthread_create(pthread_t *handle, const pthread_attr_t *attributes, void *(*
                    void *argument) {
     int detached = 0;
     if (attributes) pthread_attr_getdetachstate(attributes, &detached);
+    mz_count_start(mz.current, handle);
     struct thread *child = spawn(function, argument, PLACE);
     child->is_detached = detached == PTHREAD_CREATE_DETACHED;
     mz_plain((uintptr_t)handle, sizeof *handle, true, PLACE);
@@ -555,6 +556,7 @@ int sem_getvalue(sem_t *semaphore, int *value) {
 /* threads.h */
 
 int thrd_create(thrd_t *handle, thrd_start_t function, void *argument) {
+    mz_count_start(mz.current, handle);
     /* What is returned as an int comes back as a pointer: thrd_join takes its lower half. */
     struct thread *child = spawn((void *(*)(void *))(void *)function, argument, PLACE);
     mz_plain((uintptr_t)handle, sizeof *handle, true, PLACE);
