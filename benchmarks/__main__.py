@@ -404,12 +404,14 @@ def kills(program: str, jobs: int, times: int, is_c: bool, cluster: str) -> None
     instance = instance_called(program)
     result = run_once(instance, 1, is_c)
     expected = f"verified {result.executions}"
-    wrong = 0
+    wrong = kills = 0
     for seed in range(times):
-        count, said = killed(program, jobs, seed, "C" if is_c else "Python", cluster)
-        wrong += said != expected
-        click.echo(f"killed {count} times: {said}{'' if said == expected else ', WRONG'}")
-    click.echo(f"{times - wrong} of {times} as expected: {expected}")
+        found = killed(program, jobs, seed, "C" if is_c else "Python", cluster)
+        wrong += found.said != expected
+        kills += found.kills
+        how = f"killed {found.kills} times, had got on {found.resumed} times"
+        click.echo(f"{how}: {found.said}{'' if found.said == expected else ', WRONG'}")
+    click.echo(f"{times - wrong} of {times} as expected: {expected}; {kills} kills")
     sys.exit(1 if wrong else 0)
 
 

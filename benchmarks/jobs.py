@@ -1,5 +1,6 @@
 """One process against several, and searches that are killed."""
 
+import json
 import os
 import random
 import resource
@@ -30,7 +31,8 @@ import sys, os
 from benchmarks.jobs import resumed
 resumed(*sys.argv[1:])
 """
-SOONEST_KILL, LATEST_KILL = 1.0, 12.0  # seconds: workers must have time to report
+FIRST_KILL = 4.0  # seconds that a search, or a worker of it, lives at the most,
+LONGER = 1.5  # so many times as long if it has not got on, and as much less if it has
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,8 @@ def resumed(name: str, jobs: str, file: str, seed: str, language: str, cluster: 
     """Go on with a search from its checkpoint, if there is one. Its workers die now and then."""
     from mazurka.scale import whole
 
-    whole.SAVE_EVERY = 0.2
+    whole.SAVE_EVERY = whole.FIRST_SAVE = 0.2
+    whole.ALONE = 0.05  # workers do nearly all of it
     instance, is_c = parse(name), language == "C"
     options = options_of(instance, is_c)
     result = mazurka.explore(
@@ -147,14 +150,20 @@ def resumed(name: str, jobs: str, file: str, seed: str, language: str, cluster: 
 
 
 class Reaper:
-    """Kills one of the workers of this process at random moments, again and again."""
+    """Kills one of the workers of this process at random moments, now and then."""
 
     def __init__(self, chance: random.Random) -> None:
         self.chance = chance
+        self.longest = FIRST_KILL
         self.crews: list[Any] = []
-        self.next = time.monotonic() + chance.uniform(SOONEST_KILL, LATEST_KILL)
+        self.wait()
         for kind in (Processes, Cluster):
             self.note(kind)
+
+    def wait(self) -> None:
+        """Wait longer each time: workers must get on in the end."""
+        self.next = time.monotonic() + self.chance.uniform(0.0, self.longest)
+        self.longest *= LONGER
 
     def note(self, kind: Any) -> None:
         hire = kind.hire
@@ -170,7 +179,7 @@ class Reaper:
     def look(self, result: mazurka.Result) -> None:
         if time.monotonic() < self.next or not self.crews:
             return
-        self.next = time.monotonic() + self.chance.uniform(SOONEST_KILL, LATEST_KILL)
+        self.wait()
         crew = self.crews[-1]
         if isinstance(crew, Cluster) and crew.relays:
             crew.ray.kill(crew.relays[self.chance.choice(list(crew.relays))])
@@ -178,21 +187,43 @@ class Reaper:
             os.killpg(crew.processes[self.chance.choice(list(crew.processes))].pid, signal.SIGKILL)
 
 
-def killed(name: str, jobs: int, seed: int, language: str, cluster: str) -> tuple[int, str]:
-    """Kill a search at random moments, and one of its workers at others, until it comes to its
-    end; how often, and what it then says."""
+@dataclass
+class Killed:
+    """A search that was killed at random moments until it came to its end."""
+
+    kills: int
+    resumed: int  # how many of these left a checkpoint with more in it than the one before
+    said: str  # by the last process
+
+
+def killed(name: str, jobs: int, seed: int, language: str, cluster: str) -> Killed:
+    """Kill a search at random moments, and one of its workers at others, until it is over. It lives
+    longer if it does not get on: so it ends on machines of any speed."""
     chance = random.Random(seed)
-    kills = 0
+    found = Killed(0, 0, "")
+    longest = FIRST_KILL
+    done = 0
     with tempfile.TemporaryDirectory() as folder:
-        file = str(Path(folder) / "search.json")
+        file = Path(folder) / "search.json"
         while True:
-            words = [name, str(jobs), file, str(chance.randrange(10**6)), language, cluster]
+            words = [name, str(jobs), str(file), str(chance.randrange(10**6)), language, cluster]
             command = [sys.executable, "-c", KILLED, *words]
             process = subprocess.Popen(command, cwd=CHECKOUT, stdout=subprocess.PIPE, text=True)
             try:
-                said, _ = process.communicate(timeout=chance.uniform(SOONEST_KILL, LATEST_KILL))
-                return kills, said.strip()
+                said, _ = process.communicate(timeout=chance.uniform(0.0, longest))
+                found.said = said.strip()
+                return found
             except subprocess.TimeoutExpired:
                 process.send_signal(signal.SIGKILL)
                 process.communicate()
-                kills += 1
+            found.kills += 1
+            before, done = done, executions_in(file)
+            found.resumed += done > before
+            longest = max(FIRST_KILL, longest / LONGER) if done > before else longest * LONGER
+
+
+def executions_in(checkpoint: Path) -> int:
+    """How many a checkpoint has counted; one that is there must be whole."""
+    if not checkpoint.exists():
+        return 0
+    return int(json.loads(checkpoint.read_text())["executions"])

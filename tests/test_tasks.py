@@ -1,5 +1,6 @@
 """Tasks of ordinary programs: they go through the same door as whole searches."""
 
+import pickle
 import threading
 from collections.abc import Callable
 
@@ -105,6 +106,11 @@ def test_what_a_task_finds_out_late_begins_the_search_anew() -> None:
     whole = explore(waiting)
     tasks = in_tasks(waiting, Task("pop", learnt=outdated.value.learnt))
     assert (tasks.verdict, tasks.executions) == (whole.verdict, whole.executions)
+
+
+def test_a_process_can_tell_another_what_it_has_found_out() -> None:
+    learnt = {"shared": ["slots+32:4"]}
+    assert pickle.loads(pickle.dumps(Outdated(learnt))).learnt == learnt
 
 
 def test_tasks_of_other_searches_are_refused() -> None:

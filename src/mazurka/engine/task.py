@@ -34,6 +34,10 @@ class Outdated(MazurkaError):
         )
         self.learnt = learnt
 
+    def __reduce__(self) -> tuple[type["Outdated"], tuple[dict[str, list[str]]]]:
+        """Processes tell each other, and exceptions are made anew from what they say."""
+        return Outdated, (self.learnt,)
+
 
 @dataclass(frozen=True)
 class Task:

@@ -29,7 +29,8 @@ from mazurka.scale.messages import FIRST, portable_outcomes
 
 ALONE = 0.3  # seconds of search before others are called
 MOST_SEARCHES = 100
-SAVE_EVERY = 60.0
+FIRST_SAVE = 1.0  # seconds until a checkpoint is written again: then twice as many,
+SAVE_EVERY = 60.0  # up to this
 LONGEST_LOOK = 1.0  # seconds that a worker may look ahead
 LIMITS = tuple([f"stopped after {limit}" for limit in ("max_executions", "time_", "memory_")])
 
@@ -66,6 +67,7 @@ class WholeSearch:
     stopped: str = ""  # why, if it was stopped before workers were called
     preparation: float = 0.0
     earlier: float = 0.0  # the seconds that it took before it was resumed
+    save_every: float = FIRST_SAVE
     next_save: float = math.inf
     next_look: float = FIRST_LOOK
 
@@ -99,8 +101,8 @@ class WholeSearch:
         driver = Driver(ledger, crew, self.jobs, self.watch)
         reason = self.stopped
         if not reason and not ledger.is_over:
-            self.next_save = time.perf_counter() + SAVE_EVERY
             with self.interrupts_noted():
+                self.save_and_wait(ledger)
                 reason = driver.run()
         return self.concluded(driver, reason)
 
@@ -145,6 +147,12 @@ class WholeSearch:
         if self.files.checkpoint is not None:
             save(self.files.checkpoint, ledger, self.files.identity, self.seconds())
 
+    def save_and_wait(self, ledger: Ledger) -> None:
+        """Save, and longer and longer not: a search that is killed again and again gets on."""
+        self.save(ledger)
+        self.next_save = time.perf_counter() + self.save_every
+        self.save_every = min(2 * self.save_every, SAVE_EVERY)
+
     @contextmanager
     def interrupts_noted(self) -> Iterator[None]:
         """Let Ctrl-C end the search cleanly; a second one ends it at once."""
@@ -187,8 +195,7 @@ class WholeSearch:
         if self.interrupted:
             return "interrupted"
         if time.perf_counter() >= self.next_save:
-            self.save(driver.ledger)
-            self.next_save = time.perf_counter() + SAVE_EVERY
+            self.save_and_wait(driver.ledger)
         if self.time_limit is not None and time.perf_counter() - self.begun >= self.time_limit:
             return f"stopped after time_limit={self.time_limit:g} seconds"
         if self.memory_limit is not None and status.memory_mb >= self.memory_limit:

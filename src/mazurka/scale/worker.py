@@ -30,7 +30,8 @@ from mazurka.scale.messages import (
     portable_outcomes,
 )
 
-REPORT_EVERY = 2.0  # seconds, but no more often than costs allow:
+FIRST_REPORT = 0.25  # seconds until a worker reports, then twice as many,
+REPORT_EVERY = 2.0  # up to this; but no more often than costs allow:
 WORK_FOR_REPORT = 50  # to say what is left must take that much less than the work between
 TELL_EVERY = 0.25
 
@@ -72,6 +73,7 @@ class Worker:
         self.wanted = 0  # how many tasks others want
         self.cut: Key | None = None
         self.must_stop = False
+        self.report_every = FIRST_REPORT
         self.next_report = 0.0
         self.next_word = 0.0
 
@@ -95,7 +97,7 @@ class Worker:
             self.taken = message
             self.entries = list(message.entries)
             self.left = message.most
-            self.next_report = self.clock() + REPORT_EVERY
+            self.next_report = self.clock() + self.report_every
             self.must_stop = False
             self.wanted = 0
         elif isinstance(message, Give):
@@ -202,7 +204,8 @@ class Worker:
         report = Report([], [*keyed(current, kept), *self.entries], later, self.must_stop)
         self.report(report)
         now = self.clock()
-        self.next_report = now + max(REPORT_EVERY, (now - begun) * WORK_FOR_REPORT)
+        self.report_every = min(2 * self.report_every, REPORT_EVERY)
+        self.next_report = now + max(self.report_every, (now - begun) * WORK_FOR_REPORT)
         if self.look_ahead and self.estimate is not None and not self.must_stop:
             found = self.estimate(self.look_ahead)
             self.channel.send(Told(0, 0, memory_mb(), found))
