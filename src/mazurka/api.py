@@ -413,6 +413,9 @@ def explore_here(
     pause_after: float = -1.0,
 ) -> tuple[Result, list[Task]]:
     """Explore in this process (or, if it is a C program, in one for that)."""
+    if options.progress is not None:
+        # Code that comes while the program is run is taken for its own, and the search begins anew.
+        import mazurka.scale.estimate  # noqa: F401
     learnt = {} if tasks is None else check_tasks(tasks, options)
     session = session_of(program, options)
     is_whole = tasks is None or all(task.is_whole for task in tasks)
@@ -645,7 +648,7 @@ def explored(
     is_whole = tasks is None and options.timeouts != "last" and not options.remember
     if options.progress is None or not is_whole or explorer.cannot_split:
         return explorer.explore()
-    from mazurka.scale.estimate import Looks
+    from mazurka.scale.estimate import Looks  # which is there already: see `explore_here`
 
     looks = Looks(
         lambda: estimator_of(search.program, options, search.result.algorithm, search.preemptions)

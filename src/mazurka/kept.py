@@ -122,10 +122,10 @@ def base_of(start: Path) -> Path:
 
 def memory_of(base: Path, program: str, key: str = "", runner: str = "") -> Memory:
     """What is kept of a check. A file that is no schedule is left alone, and told."""
-    key = key or program
+    memory = Memory(base, program, key or program, runner)
     entries: list[Kept] = []
     remarks: list[str] = []
-    for file in sorted((base / FOLDER).glob(f"{stem_of(program, key)}-*.json")):
+    for file in sorted(memory.folder.glob(f"{stem_of(program, memory.key)}-*.json")):
         try:
             schedule = Schedule.from_json(file.read_text(encoding="utf-8"))
         except FileNotFoundError:  # another process has just forgotten it
@@ -135,7 +135,7 @@ def memory_of(base: Path, program: str, key: str = "", runner: str = "") -> Memo
             continue
         if schedule.program == program:
             entries.append(Kept(file, schedule))
-    return Memory(base, program, key, runner, entries, remarks)
+    return replace(memory, entries=entries, remarks=remarks)
 
 
 def stem_of(program: str, key: str) -> str:

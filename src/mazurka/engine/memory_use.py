@@ -21,7 +21,7 @@ def peak_memory_mb() -> float | None:
 def memory_mb() -> float:
     """The memory that this process has now; where the system does not say, the most it has had."""
     try:
-        with open("/proc/self/statm", encoding="ascii") as sizes:
+        with open("/proc/self/statm", "rb") as sizes:
             return int(sizes.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
     except OSError:
         return peak_memory_mb() or 0.0

@@ -103,6 +103,29 @@ def test_lambdas_in_one_line_without_columns(folder: Path) -> None:
     subprocess.run(command, cwd=Path(__file__).parents[3], env=environment, check=True)
 
 
+WATCHED = """
+    import mazurka
+    from mazurka.python.session import Session
+
+    attempts = []
+
+    def noted(self, *arguments, attempt=Session.attempt):
+        attempts.append(attempt(self, *arguments))
+        return attempts[-1]
+
+    Session.attempt = noted
+    told = []
+    mazurka.explore(lambda: mazurka.choose(range(3000)), progress=told.append)
+    assert told and len(attempts) == 1, (told, attempts)
+"""
+
+
+def test_what_the_search_itself_imports_is_no_code_of_the_program() -> None:
+    """In a new process, where nothing has been imported."""
+    command = [sys.executable, "-c", textwrap.dedent(WATCHED)]
+    subprocess.run(command, cwd=Path(__file__).parents[3], check=True)
+
+
 def test_functions_made_meanwhile_are_put_back(folder: Path) -> None:
     m = module(folder, "meanwhile", "def make(box):\n  def get(): return box.n\n  return get\n")
     original = m.make.__code__
