@@ -140,6 +140,33 @@ class Held:
         return self.v
 
 
+class Box:
+    def __init__(self):
+        self.a, self.b, self.c, self.d = 1, [1, 2], {"m": 3}, 4
+
+    def given(self, *args, **named):
+        return given(*args, **named)
+
+
+class Kept:
+    def __init__(self, box):
+        self.box = box
+
+    def __enter__(self):
+        return self.box.a
+
+    def __exit__(self, *error):
+        self.box.a += 1
+
+
+def given(*args, **named):
+    return args, named
+
+
+def decorator(value):
+    return lambda function: lambda: (value, function())
+
+
 def counting(n=3):
     for each in range(n):
         yield each
@@ -156,6 +183,8 @@ def view_of(thing):
         return re.sub("0x[0-9a-f]+", "0x", str(thing))
     if isinstance(thing, type(os.environ)):
         return f"{thing.get('MAZURKA_A')} {thing.get('MAZURKA_C')}"
+    if isinstance(thing, Box):
+        return " ".join([view_of(each) for each in (thing.a, thing.b, thing.c, thing.d)])
     if isinstance(thing, threading.Thread):
         return f"{thing.name} {thing.daemon}"
     if isinstance(thing, contextvars.ContextVar):

@@ -180,6 +180,8 @@ PLAIN: dict[str, Callable[..., Any]] = {
     "drawing": drawing,
     "drawn": drawn,
     "unpack": same,
+    "unpack_hashed": same,
+    "unpack_late": same,
     "contains": contains,
     "compare": apply,
     "operate": apply,

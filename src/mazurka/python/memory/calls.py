@@ -20,7 +20,7 @@ import warnings
 from _string import formatter_field_name_split  # type: ignore[import-not-found]
 from abc import ABCMeta
 from array import array
-from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
+from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import Context, ContextVar
 from enum import EnumMeta
@@ -62,10 +62,13 @@ from mazurka.python.memory.cached_functions import cache_method, call_cached
 from mazurka.python.memory.containers import (
     VIEWS,
     ItemIterator,
+    are_hashed,
     call_method,
     change_all,
+    encodable,
     give,
     has_code,
+    hashed,
     is_modelled,
     is_own,
     items_of,
@@ -87,6 +90,7 @@ from mazurka.python.memory.containers import (
     view_method,
 )
 from mazurka.python.memory.identities import OUTSIDE
+from mazurka.python.memory.quiet import are_coded
 from mazurka.python.memory.shapes import (
     ATOMS,
     BUILTIN_FUNCTION,
@@ -562,7 +566,9 @@ def call_reading(our_function: Callable[..., Any], /, *arguments: Any, **named: 
     """Call something that only reads the containers that it is given."""
     if "key" in named:
         named["key"] = callee(named["key"])
-    return our_function(*[items_of(argument) for argument in arguments], **named)
+    makes_set = isinstance(our_function, type) and issubclass(our_function, (set, frozenset))
+    given = hashed if makes_set else items_of
+    return our_function(*[given(argument) for argument in arguments], **named)
 
 
 def call_ordering(
@@ -600,8 +606,9 @@ def count_elements(mapping: Any, items: Any) -> None:
     """How a Counter counts what it is given: in one step, unless Python code does a part of it."""
     kind = type(mapping)
     is_plain = is_modelled(kind, "get") and is_modelled(kind, "__setitem__")
-    given = iterate(items) if takes_steps(items) else items_of(items)
-    if is_plain and not takes_steps(items) and not any(runs_code(item) for item in given):
+    is_stepwise = takes_steps(items) or are_hashed(items, False)
+    given = iterate(items) if is_stepwise else items_of(items)
+    if is_plain and not is_stepwise and not any(runs_code(item) for item in given):
         count_at_once(mapping, given)
         return
     for item in given:
@@ -702,7 +709,7 @@ JSON_ENCODER: Final[Any] = vars(json.encoder)["c_make_encoder"]
 
 def encode(encoder: Callable[..., Any], thing: object, level: int) -> object:
     """Call json's encoder of C, which reads all that is in what it is given."""
-    return encoder(stable(thing), level)
+    return encoder(encodable(thing), level)
 
 
 def print_shown(*arguments: Any, file: Any = None, **named: Any) -> None:
@@ -813,7 +820,7 @@ def is_one_step(function: Any, thing: Any, given: list[Any]) -> bool:
     ):
         return False
     if shape_of(type(thing)) != NO_CONTAINER:
-        return not any(objects.is_shared(part) for part in parts_of(thing))
+        return not (are_coded((thing,)) or any(objects.is_shared(part) for part in parts_of(thing)))
     return type(function) is not MethodType and is_coarse(type(thing))
 
 
@@ -948,6 +955,10 @@ def make_dict(our_kind: Any, /, *given: Any, **named: Any) -> object:
     return our_kind(*[pairs_of(each) for each in given], **named)
 
 
+def make_from_keys(items: Any, *value: Any) -> object:
+    return dict.fromkeys(iterate(items) if are_hashed(items) else items_of(items), *value)
+
+
 def make_reversed(items: Any) -> object:
     return own(users_reversed(items))
 
@@ -989,7 +1000,7 @@ GETTERS: Final[dict[type, Callable[[Any], Callable[..., object]]]] = {
 
 
 READERS: Final = (
-    list, tuple, set, frozenset, bytes, bytearray, array, Counter, deque, defaultdict,
+    list, tuple, set, frozenset, bytes, bytearray, array, deque, defaultdict,
 )  # fmt: skip
 FINDERS: Final = (bisect.bisect_left, bisect.bisect_right)
 ORDERERS: Final = (sorted, min, max)
@@ -1008,6 +1019,7 @@ BUILTINS: Final[dict[object, Callable[..., object]]] = {
     **{function: partial(call_showing, function) for function in SHOWERS},
     dict: partial(make_dict, dict),
     OrderedDict: partial(make_dict, OrderedDict),
+    dict.fromkeys: make_from_keys,
     COUNT: count_elements,
     print: print_shown,
     namedtuple: namedtuple,  # it looks at its caller

@@ -62,7 +62,10 @@ LIBRARY: Final = ("builtins", "collections", "array")
 CODED_BY: Final = (
     "__repr__", "__str__", "__format__", "__eq__", "__lt__", "__gt__", "__bool__", "__add__",
 )  # fmt: skip
-SHOWN_BY: Final = ("__iter__", "__repr__", "__str__", "__format__", "__eq__", "__lt__")
+# Methods by which a class itself says how it is shown, compared, or made JSON from.
+SHOWN_BY: Final = ("__iter__", "__repr__", "__str__", "__format__")
+COMPARED_BY: Final = ("__iter__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
+ENCODED_BY: Final = ("__iter__", "items")
 
 
 def is_own(kind: type, name: str) -> bool:
@@ -421,15 +424,49 @@ def operand(value: Any) -> Any:
     return value
 
 
+class Use:
+    """One use of a value, and of all that is in it."""
+
+    def __init__(self, by: tuple[str, ...]) -> None:
+        self.by = by  # methods of a class's own by which it is used
+        self.copies: dict[int, Any] = {}  # of containers, by the ids of what they are copies of
+        self.coded: list[tuple[Any, list[Any]]] = []  # those for whose items Python code is run
+
+    def note_code(self, container: Any) -> None:
+        """Such code may see a container change while that is compared or shown."""
+        if RUNNING.check.objects.is_shared(container) and has_code(container):
+            self.coded.append((container, parts_of(container)))
+
+    def end(self) -> None:
+        """What would have been seen if others have changed such a container meanwhile is told."""
+        for container, parts in self.coded:
+            read_all(container)
+            now = parts_of(container)
+            if len(now) != len(parts) or any(map(operator.is_not, now, parts)):
+                self.tell(container)
+
+    def tell(self, container: Any) -> None:
+        RUNNING.check.objects.note_opaque("code that is run for the items", container)
+
+
 def stable(value: Any) -> Any:
     """A value that nobody changes from now on: containers are read and copied, with all in them."""
-    return copied(value, {}, False)
+    use = Use(COMPARED_BY)
+    copy = copied(value, use)
+    for container, _ in use.coded:  # when the code is run, and what others do then, is not known
+        use.tell(container)
+    return copy
+
+
+def encodable(value: Any) -> Any:
+    """The same for what JSON is made from."""
+    return copied(value, Use(ENCODED_BY))
 
 
 def shown(value: Any) -> Any:
     """The same for a value whose text is asked for. The text of the user's own objects in it is
     made by their code, in turn with the reading of the rest."""
-    return copied(value, {}, True)
+    return copied(value, Use(SHOWN_BY))
 
 
 class Text:
@@ -442,43 +479,44 @@ class Text:
         return self.text
 
 
-def copied(value: Any, copies: dict[int, Any], shows: bool) -> Any:
-    """A copy of a container and of those in it, which may be that same one. `copies` are known, by
-    the ids of what they are copies of; what is shown is looked at wherever it is met."""
+def copied(value: Any, use: Use) -> Any:
+    """A copy of a container and of those in it, which may be that same one. What is shown is looked
+    at wherever it is met."""
+    shows = use.by is SHOWN_BY
     kind = type(value)
     if kind in ATOMS:
         return value
     if kind is tuple:
-        parts = [copied_part(part, copies, shows) for part in value]
+        parts = [copied_part(part, use) for part in value]
         same = all(part is old for part, old in zip(parts, value, strict=True))
         return value if same else tuple(parts)
     if kind in VIEWS:
-        return view_of(copied(owner_of(value), copies, shows), kind)
+        return view_of(copied(owner_of(value), use), kind)
     if kind is MappingProxyType:
-        return MappingProxyType(copied(owner_of(value), copies, shows))
+        return MappingProxyType(copied(owner_of(value), use))
     if kind is partial and shows:  # C shows what it holds
-        parts = [copied_part(part, copies, True) for part in value.args]
-        named = {name: copied_part(part, copies, True) for name, part in value.keywords.items()}
+        parts = [copied_part(part, use) for part in value.args]
+        named = {name: copied_part(part, use) for name, part in value.keywords.items()}
         return partial(value.func, *parts, **named)
-    if id(value) in copies:
-        return copies[id(value)]
+    if id(value) in use.copies:
+        return use.copies[id(value)]
     shape = shape_of(kind)
     if shape == NO_CONTAINER:
         use_opaque(value, "__repr__")
         return value
-    if any(is_own(kind, name) for name in SHOWN_BY):
+    if any(is_own(kind, name) for name in use.by):
         return value
     if shows:
-        return shown_copy(value, shape, copies)
-    if shape == INDEXED or shape == KEYED:
-        note_code(value)
+        return shown_copy(value, shape, use)
     read_all(value)
-    copies[id(value)] = copy = shallow_copy(value)
-    copy_parts(copy, shape, copies, shows)
+    if use.by is COMPARED_BY:
+        use.note_code(value)
+    use.copies[id(value)] = copy = shallow_copy(value)
+    copy_parts(copy, shape, use)
     return copy
 
 
-def shown_copy(value: Any, shape: int, copies: dict[int, Any]) -> Any:
+def shown_copy(value: Any, shape: int, use: Use) -> Any:
     """The code of something in a container may show the container again."""
     check = RUNNING.check
     thread = check.runtime.current
@@ -489,13 +527,15 @@ def shown_copy(value: Any, shape: int, copies: dict[int, Any]) -> Any:
     showing.add(key)
     try:
         if shape == INDEXED and has_code(value):
-            return [copied_part(part, copies, True) for part in iterate(value)]
-        if shape == INDEXED or shape == KEYED:
-            note_code(value)
+            return [copied_part(part, use) for part in iterate(value)]
         read_all(value)
-        copies[id(value)] = copy = shallow_copy(value)
-        copy_parts(copy, shape, copies, True)
-        del copies[id(value)]
+        here = Use(SHOWN_BY)
+        if shape == KEYED:
+            here.note_code(value)
+        use.copies[id(value)] = copy = shallow_copy(value)
+        copy_parts(copy, shape, use)
+        del use.copies[id(value)]
+        here.end()
     finally:
         showing.discard(key)
     return copy
@@ -512,13 +552,6 @@ def has_code(container: Any, depth: int = 3) -> bool:
     return False
 
 
-def note_code(container: Any) -> None:
-    """Such code may see a list or dict change while that is compared or shown."""
-    objects = RUNNING.check.objects
-    if objects.is_shared(container) and has_code(container):
-        objects.note_opaque("code that is run for the items", container)
-
-
 def parts_of(container: Any) -> list[Any]:
     if isinstance(container, NUMBERS):
         return []
@@ -527,24 +560,25 @@ def parts_of(container: Any) -> list[Any]:
     return list(container) if type(container) is tuple else plain_items(container)
 
 
-def copied_part(part: Any, copies: dict[int, Any], shows: bool) -> Any:
-    copy = copied(part, copies, shows)
+def copied_part(part: Any, use: Use) -> Any:
+    copy = copied(part, use)
+    shows = use.by is SHOWN_BY
     is_plain = not shows or copy is not part or not RUNNING.check.objects.is_seen(type(part))
     return copy if is_plain else Text(repr(part))
 
 
-def copy_parts(copy: Any, shape: int, copies: dict[int, Any], shows: bool) -> None:
+def copy_parts(copy: Any, shape: int, use: Use) -> None:
     """Put copies in the place of what is in a container that was just read: that is read next."""
     if shape == KEYED:
         for key, part in list(dict.items(copy)):
-            new = copied_part(part, copies, shows)
+            new = copied_part(part, use)
             if new is not part:
                 dict.__setitem__(copy, key, new)
     elif isinstance(copy, list):
-        parts = [copied_part(part, copies, shows) for part in list.copy(copy)]
+        parts = [copied_part(part, use) for part in list.copy(copy)]
         list.__setitem__(copy, slice(None), parts)
     elif type(copy) is deque:
-        parts = [copied_part(part, copies, shows) for part in list(copy)]
+        parts = [copied_part(part, use) for part in list(copy)]
         copy.clear()
         copy.extend(parts)
 
@@ -609,6 +643,8 @@ def items_of(value: Any) -> Any:
 
 def pairs_of(value: Any) -> Any:
     """What a dict is made from or updated with: another one, or pairs, which may be lists."""
+    if are_hashed(value):
+        return (items_of(pair) for pair in pairs_in(value))
     items = items_of(value)
     if type(value) in VIEWS or shape_of(type(value)) in (INDEXED, WHOLE):
         return [items_of(pair) for pair in items]
@@ -643,6 +679,51 @@ def unpack(value: object) -> object:
     return dict(cast(Any, value)) if shape == KEYED else tuple(cast(Any, value))
 
 
+def are_hashed(value: Any, by_number: bool = True) -> bool:
+    """Whether Python code hashes the items of a container, one by one, as they are put into a set
+    or dict. Sets and dicts know the numbers of theirs, unless these are of no use."""
+    kind = type(value)
+    if kind in VIEWS:
+        return any(is_coded(item) for item in list(value))
+    shape = shape_of(kind)
+    if shape == NO_CONTAINER or is_own(kind, "__iter__"):
+        return False
+    known = shape == ELEMENTS or (shape == KEYED and kind is dict)
+    return not (known and by_number) and are_coded((value,))
+
+
+def hashed(value: Any) -> Any:
+    """What a set is to be made from."""
+    if RUNNING.check.runtime.is_elsewhere():
+        return value
+    return iterate(value) if are_hashed(value) else items_of(value)
+
+
+def unpack_hashed(value: object) -> object:
+    """The same for what is to be unpacked there."""
+    if RUNNING.check.runtime.is_elsewhere():
+        return value
+    return iterate(value) if are_hashed(value) else unpack(value)
+
+
+class Late:
+    """What is unpacked when somebody asks for what is in it."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __iter__(self) -> Any:
+        return iter(cast(Any, unpack(self.value)))
+
+
+def unpack_late(value: object) -> object:
+    """The arguments of `f(*value, **named)`: Python takes them when it has those with names."""
+    kind = type(value)
+    if RUNNING.check.runtime.is_elsewhere() or kind in ATOMS or not hasattr(kind, "__iter__"):
+        return value
+    return Late(value)
+
+
 def compare(function: Callable[[Any, Any], object], one: object, other: object) -> object:
     if RUNNING.check.runtime.is_elsewhere():
         return function(one, other)
@@ -654,8 +735,10 @@ def compare(function: Callable[[Any, Any], object], one: object, other: object) 
     name = f"__{function.__name__}__"
     use_opaque(one, name)
     use_opaque(other, name)
-    copies: dict[int, Any] = {}  # for both: what is the same stays the same
-    return function(copied(one, copies, False), copied(other, copies, False))
+    use = Use(COMPARED_BY)  # of both: what is the same stays the same
+    result = function(copied(one, use), copied(other, use))
+    use.end()
+    return result
 
 
 IN_PLACE: Final = {
@@ -669,7 +752,7 @@ def operate(function: Callable[[Any, Any], object], one: object, other: object) 
         return function(one, other)
     kind = type(one)
     if kind is str or kind is bytes:
-        return function(one, stable(other))
+        return function(one, shown(other) if function is operator.mod else stable(other))
     if kind is MappingProxyType:
         in_place = function in IN_PLACE  # which it does not take
         return function(one, other) if in_place else operate(function, owner_of(one), other)
@@ -687,9 +770,15 @@ def operate(function: Callable[[Any, Any], object], one: object, other: object) 
     if is_own(kind, f"__{name}__") or is_others:
         return function(one, other)
     if function not in IN_PLACE:
+        use = use_of_keys(one, (other,))
         other = operand_now(other)
         read_all(one)
-        return function(one, other)
+        result = function(one, other)
+        use.end()
+        return result
+    if is_done_by_keys(one, (other,)):
+        change_by_keys(one, METHODS_IN_PLACE[function], (other,))
+        return one
     fills = function is (operator.ior if shape_of(kind) == KEYED else operator.iadd)
     if fills and is_filled_stepwise(kind) and takes_steps(other):
         put_in_stepwise(one, other)
@@ -1017,11 +1106,14 @@ def call_method(our_function: Callable[..., Any], /, *arguments: Any, **named: A
             return find(container, name, arguments)
     elif RUNNING.check.path is not None and not is_sequence:
         arguments = tuple([certain(argument) for argument in arguments[:1]]) + arguments[1:]
-    if name in COMPARING:
-        note_code(container)
-    elif name in ("__repr__", "__str__", "__format__"):
+    if name in ("__repr__", "__str__", "__format__"):
         container = shown(container)
         return getattr(container, name)(*arguments)
+    if name in CHANGED_BY_KEYS and is_done_by_keys(container, arguments):
+        change_by_keys(
+            container, CHANGED_BY_KEYS[name], (*arguments, named) if named else arguments
+        )
+        return container if name.startswith("__i") else None
     fills = name in STEPWISE and not named and is_filled_stepwise(type(container))
     if fills and any(takes_steps(argument) for argument in arguments):
         for argument in arguments:
@@ -1036,9 +1128,12 @@ def call_method(our_function: Callable[..., Any], /, *arguments: Any, **named: A
         arguments = tuple([items_of(argument) for argument in arguments])
     give(container, arguments)
     give(container, tuple(named.values()))
+    use = use_of_keys(container, arguments)
     announce_method(container, name, arguments)
     if not is_sequence and are_coded(arguments):
-        return quietly(partial(our_function, **named), *arguments)
+        result = quietly(partial(our_function, **named), *arguments)
+        use.end()
+        return result
     if name in REDUCING:
         return with_our_iterators(container, our_function(*arguments))
     return our_function(*arguments, **named)
@@ -1084,9 +1179,87 @@ def put_in_stepwise(container: Any, items: Any) -> None:
 
 def pairs_in(items: Any) -> Any:
     """The items of a mapping, or pairs."""
+    if shape_of(type(items)) == KEYED and not is_own(type(items), "items"):
+        return iterate(items.items())
     if not hasattr(items, "keys"):
         return iterate(items)
     return [(key, items[key]) for key in iterate(items.keys())]
+
+
+# What is done to a set or dict key by key, because code of the keys' compares them
+
+
+METHODS_IN_PLACE: Final[dict[Any, str]] = {
+    operator.ior: "update",
+    operator.iand: "intersection_update",
+    operator.isub: "difference_update",
+    operator.ixor: "symmetric_difference_update",
+}
+CHANGED_BY_KEYS: Final = {
+    **{name: name for name in METHODS_IN_PLACE.values()},
+    **{f"__{function.__name__}__": name for function, name in METHODS_IN_PLACE.items()},
+}
+
+
+def are_compared(container: Any, items: Any) -> bool:
+    """Whether Python code compares the keys of a set or dict with those of another one: some have
+    the same number, and are not the same."""
+    if shape_of(type(items)) not in (ELEMENTS, KEYED) and type(items) is not frozenset:
+        return False
+    coded = [
+        key for key in (items if type(items) is frozenset else plain_items(items)) if is_coded(key)
+    ]
+    if not coded:
+        return False
+    known = {quietly(hash, key): key for key in plain_items(container)}
+    return any(known.get(quietly(hash, key), key) is not key for key in coded)
+
+
+def is_done_by_keys(container: Any, others: tuple[Any, ...]) -> bool:
+    """Whether other threads may see a part of what is done with the keys of some containers."""
+    shape = shape_of(type(container))
+    if shape not in (ELEMENTS, KEYED) or not RUNNING.check.objects.is_shared(container):
+        return False
+    return any(are_hashed(other) or are_compared(container, other) for other in others)
+
+
+def use_of_keys(container: Any, others: tuple[Any, ...]) -> Use:
+    """One use of the keys of some containers."""
+    use = Use(COMPARED_BY)
+    if is_done_by_keys(container, others):
+        for each in (container, *others):
+            use.note_code(each)
+    return use
+
+
+def change_by_keys(container: Any, name: str, others: tuple[Any, ...]) -> None:
+    """Change a set or dict as a method of this name does."""
+    if name == "intersection_update":  # this one changes it at the end
+        read_all(container)
+        left = shallow_copy(container)
+        for other in others:
+            left = quietly(set.intersection, left, items_of(other))
+        change_all(container)
+        set.clear(container)
+        set.update(container, left)
+        return
+    for other in others:
+        if name == "update":
+            put_in_stepwise(container, other)
+            continue
+        for key in hashed(other):
+            if name == "difference_update":
+                call_method(container.discard, key)
+            else:
+                exchange_key(container, key)
+
+
+def exchange_key(container: Any, key: object) -> None:
+    """Take an element out of a set, or put it in if it is not there."""
+    try:
+        call_method(container.remove, key)
+    except KeyError:
+        call_method(container.add, key)
 
 
 def put_in(container: Any, item: Any) -> None:
@@ -1185,6 +1358,8 @@ def view_method(function: Any) -> Any:
     """A method of a view of a dict, or of a mapping proxy."""
     view = function.__self__
     name = function.__name__
+    if type(view) is MappingProxyType and name in COMPARING:
+        return partial(compare_proxy, getattr(operator, name), view)
     if type(view) is MappingProxyType and name != "__repr__":
         return partial(call_method, getattr(owner_of(view), name))
     if name in SPECIAL:
@@ -1192,6 +1367,10 @@ def view_method(function: Any) -> Any:
     if name == "__contains__":
         return partial(holds, view)
     return partial(call_on_view, function)
+
+
+def compare_proxy(function: Any, proxy: Any, other: object) -> object:
+    return compare(function, owner_of(proxy), other)
 
 
 def holds(container: Any, item: object) -> bool:

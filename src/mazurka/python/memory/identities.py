@@ -732,9 +732,10 @@ class Objects(Memory):
                 self.has_news = True
                 self.stop_search()
         self.changed.add(known.field)
-        if known.is_relied_on:
+        is_news = known.is_relied_on and known.name not in self.unsteady
+        if is_news:
             self.unsteady.add(known.name)
-        if known.is_relied_on or known.field in self.trusted:
+        if is_news or known.field in self.trusted:
             self.stop_search()
 
     def rely_on(self, cell: Cell) -> None:

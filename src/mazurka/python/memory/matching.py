@@ -5,6 +5,7 @@ may change on the way, as in Python: that asks for its length, then takes its it
 one by one, and copies what is left of a mapping when the rest of the pattern has matched.
 """
 
+from types import MappingProxyType
 from typing import Any, Final
 
 from mazurka.python.check import RUNNING
@@ -13,8 +14,10 @@ from mazurka.python.memory.containers import (
     is_own,
     length,
     load_item,
+    owner_of,
     read_all,
     shallow_copy,
+    use_opaque,
 )
 from mazurka.python.memory.shapes import MISSING, NO_CONTAINER, shape_of
 
@@ -56,7 +59,12 @@ def snapshot(container: Any) -> Any:
     """A container that nobody changes from now on; but one of a class of the user's runs its own
     code."""
     kind = type(container)
-    if RUNNING.check.runtime.is_elsewhere() or shape_of(kind) == NO_CONTAINER:
+    if RUNNING.check.runtime.is_elsewhere():
+        return container
+    if kind is MappingProxyType:
+        return snapshot(owner_of(container))
+    if shape_of(kind) == NO_CONTAINER:
+        use_opaque(container, "keys")
         return container
     read_all(container)
     own = any(is_own(kind, name) for name in LOOKED_AT_BY)

@@ -238,7 +238,10 @@ class ExpressionRewriter(ast.NodeTransformer):
         else:
             special = self.called_on_generator(node) or self.asking_class(node)
             node.func = special or self.called(node.func)
-        node.args = [visit(argument) for argument in node.args]
+        if len(node.args) == 1 and isinstance(node.args[0], ast.Starred) and node.keywords:
+            node.args[0].value = self.unpacked(node.args[0].value, "unpack_late")
+        else:
+            node.args = [visit(argument) for argument in node.args]
         node.keywords = [self.visit(keyword) for keyword in node.keywords]
         return node
 
@@ -296,6 +299,14 @@ class ExpressionRewriter(ast.NodeTransformer):
             node.value = self.unpacked(node.value)
         return node
 
+    def visit_Set(self, node: ast.Set) -> ast.expr:
+        for place, element in enumerate(node.elts):
+            if isinstance(element, ast.Starred):
+                element.value = self.unpacked(element.value, "unpack_hashed")
+            else:
+                node.elts[place] = self.visit(element)
+        return node
+
     def visit_Dict(self, node: ast.Dict) -> ast.expr:
         for position, (key, value) in enumerate(zip(node.keys, node.values, strict=True)):
             if key is None:
@@ -305,9 +316,9 @@ class ExpressionRewriter(ast.NodeTransformer):
                 node.values[position] = self.visit(value)
         return node
 
-    def unpacked(self, node: ast.expr) -> ast.expr:
+    def unpacked(self, node: ast.expr, by: str = "unpack") -> ast.expr:
         new = self.visit(node)
-        return new if is_fresh(node) else at(node, hook("unpack", new))
+        return new if is_fresh(node) else at(node, hook(by, new))
 
     def iterated(self, node: ast.expr, by: str = "iterate") -> ast.expr:
         new = self.visit(node)

@@ -62,6 +62,8 @@ from mazurka.python.memory.containers import (
     text,
     truth,
     unpack,
+    unpack_hashed,
+    unpack_late,
 )
 from mazurka.python.memory.identities import name_of_class
 from mazurka.python.memory.matching import (
@@ -115,6 +117,8 @@ HOOKS: Final[dict[str, Callable[..., object]]] = {
     "unused": unused,
     "iterate": iterate,
     "unpack": unpack,
+    "unpack_hashed": unpack_hashed,
+    "unpack_late": unpack_late,
     "contains": contains,
     "compare": compare,
     "operate": operate,
