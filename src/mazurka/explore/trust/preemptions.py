@@ -14,6 +14,7 @@ from mazurka.engine.operation import (
     ADD,
     AWAIT_PART,
     JOIN,
+    READ,
     WRITE,
     is_steady,
     may_block,
@@ -40,10 +41,12 @@ class Bound:
         self.settled: list[int] = []  # a clock: what no revisit will delete
         self.is_exceeded = False
         self.hopeless: set[int] = set()  # threads that need not go on
+        self.waited: set[int] = set()  # the locations that operations wait for
 
     def begin(self, events: list[Event], settled: list[int]) -> bool:
         """Take up a graph, of which a part is settled; False if it is of no use."""
         self.schedule = schedule_of(self.order, events)
+        self.note_waiting(events)
         self.settled = settled
         self.is_exceeded = False
         self.hopeless = set()
@@ -53,13 +56,24 @@ class Bound:
         """Take in an event that was added maximally; False if the graph is of no use any more."""
         if not self.is_exceeded:
             self.schedule.add(event)
+        if may_block(event.kind):
+            self.waited.add(event.location)
         return self.is_of_use()
+
+    def note_waiting(self, operations: list[Event]) -> None:
+        for operation in operations:
+            if may_block(operation.kind):
+                self.waited.add(operation.location)
+
+    def whole(self) -> "Part":
+        ends = [len(events) for events in self.order.of_thread]
+        return Part(self.order, ends, self.waited)
 
     def is_of_use(self) -> bool:
         """Whether the graph is within the bound, or something that is not settled may be deleted so
         that it is, since some thread goes on and revisits."""
         if not self.is_exceeded and self.schedule.preemptions > self.most:
-            fewer = Part(self.order, ends_of(self.order)).linearisation_within(self.most)
+            fewer = self.whole().linearisation_within(self.most)
             if fewer is None:
                 self.is_exceeded = True
             else:
@@ -86,7 +100,7 @@ class Bound:
             thread = unfinished.get(thread, -1)
         while len(kept) < len(order.of_thread):
             kept.append(0)
-        part = Part(order, kept)
+        part = Part(order, kept, self.waited)
         for events in order.of_thread:
             if events and len(events) > kept[events[0].thread]:
                 part.add_next(events[kept[events[0].thread]])
@@ -105,7 +119,8 @@ class Bound:
 
     def takes_at_most(self, preemptions: int, waiting: list[Event]) -> bool:
         """A thread that waits for good may have been left when it could still go on."""
-        part = Part(self.order, ends_of(self.order))
+        self.note_waiting(waiting)
+        part = self.whole()
         part.waiting = {event.thread: event for event in waiting if event.kind != JOIN}
         return part.linearisation_within(preemptions) is not None
 
@@ -144,10 +159,6 @@ def schedule_of(order: HappensBefore, events: list[Event]) -> Schedule:
     return schedule
 
 
-def ends_of(order: HappensBefore) -> list[int]:
-    return [len(events) for events in order.of_thread]
-
-
 class State:
     """What has happened in the beginning of a linearisation, and the thread that goes on."""
 
@@ -161,11 +172,13 @@ class State:
 
 
 class Part:
-    """The first `ends` events of each thread of a graph, with all that happens before them."""
+    """The first `ends` events of each thread of a graph, with all that happens before them.
+    Operations wait only for the locations in `waited`."""
 
-    def __init__(self, order: HappensBefore, ends: list[int]) -> None:
+    def __init__(self, order: HappensBefore, ends: list[int], waited: set[int]) -> None:
         self.order = order
         self.ends = ends
+        self.waited = waited
         self.lengths = ends.copy()  # with the events that are certain to come
         self.next_clocks: dict[int, list[int]] = NO_CLOCKS  # and what happens before those
         self.waiting: dict[int, Event] = NO_OPERATIONS  # what threads come to, and never perform
@@ -202,10 +215,7 @@ class Part:
             if fewest.get(key, bound + 1) <= state.preemptions:
                 continue
             fewest[key] = state.preemptions
-            done = state.done
-            while self.can_come(state.thread, done):
-                done = done.copy()
-                done[state.thread] += 1
+            for done in self.ways_on(state.thread, state.done):
                 if done == lengths:
                     return self.events_to(State(done, -1, 0, state))
                 preemptions = state.preemptions + self.could_go_on(state.thread, done)
@@ -215,6 +225,26 @@ class Part:
                         if thread != state.thread and self.can_come(thread, done):
                             states.append(State(done, thread, preemptions, state))
         return None
+
+    def ways_on(self, thread: int, done: list[int]) -> list[list[int]]:
+        """What has happened where a thread that goes on may be left, the shortest way first. To
+        leave it before it is stopped pays only if its next event may enable another thread."""
+        ways: list[list[int]] = []
+        begin = done[thread]
+        done = done.copy()
+        while self.can_come(thread, done):
+            if done[thread] > begin and self.may_enable(thread, done[thread]):
+                ways.append(done.copy())
+            done[thread] += 1
+        ways.append(done)
+        return ways
+
+    def may_enable(self, thread: int, place: int) -> bool:
+        """Whether another thread may wait for an event: it may write what is waited for, or it is
+        the end of a thread that is joined."""
+        events = self.order.of_thread[thread]
+        event = events[place]
+        return place + 1 == len(events) or (event.mode != READ and event.location in self.waited)
 
     def can_come(self, thread: int, done: list[int]) -> bool:
         """Whether a thread has a next event, and all that happens before it has happened."""
