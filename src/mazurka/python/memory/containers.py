@@ -429,6 +429,9 @@ class Use:
 
     def __init__(self, by: tuple[str, ...]) -> None:
         self.by = by  # methods of a class's own by which it is used
+        # Not by identity: compiled, a constant tuple is another object wherever it is used.
+        self.shows = by == SHOWN_BY
+        self.compares = by == COMPARED_BY
         self.copies: dict[int, Any] = {}  # of containers, by the ids of what they are copies of
         self.coded: list[tuple[Any, list[Any]]] = []  # those for whose items Python code is run
 
@@ -482,7 +485,6 @@ class Text:
 def copied(value: Any, use: Use) -> Any:
     """A copy of a container and of those in it, which may be that same one. What is shown is looked
     at wherever it is met."""
-    shows = use.by is SHOWN_BY
     kind = type(value)
     if kind in ATOMS:
         return value
@@ -494,7 +496,7 @@ def copied(value: Any, use: Use) -> Any:
         return view_of(copied(owner_of(value), use), kind)
     if kind is MappingProxyType:
         return MappingProxyType(copied(owner_of(value), use))
-    if kind is partial and shows:  # C shows what it holds
+    if kind is partial and use.shows:  # C shows what it holds
         parts = [copied_part(part, use) for part in value.args]
         named = {name: copied_part(part, use) for name, part in value.keywords.items()}
         return partial(value.func, *parts, **named)
@@ -506,10 +508,10 @@ def copied(value: Any, use: Use) -> Any:
         return value
     if any(is_own(kind, name) for name in use.by):
         return value
-    if shows:
+    if use.shows:
         return shown_copy(value, shape, use)
     read_all(value)
-    if use.by is COMPARED_BY:
+    if use.compares:
         use.note_code(value)
     use.copies[id(value)] = copy = shallow_copy(value)
     copy_parts(copy, shape, use)
@@ -562,8 +564,7 @@ def parts_of(container: Any) -> list[Any]:
 
 def copied_part(part: Any, use: Use) -> Any:
     copy = copied(part, use)
-    shows = use.by is SHOWN_BY
-    is_plain = not shows or copy is not part or not RUNNING.check.objects.is_seen(type(part))
+    is_plain = not use.shows or copy is not part or not RUNNING.check.objects.is_seen(type(part))
     return copy if is_plain else Text(repr(part))
 
 
@@ -644,7 +645,7 @@ def items_of(value: Any) -> Any:
 def pairs_of(value: Any) -> Any:
     """What a dict is made from or updated with: another one, or pairs, which may be lists."""
     if are_hashed(value):
-        return (items_of(pair) for pair in pairs_in(value))
+        return map(items_of, pairs_in(value))  # one by one
     items = items_of(value)
     if type(value) in VIEWS or shape_of(type(value)) in (INDEXED, WHOLE):
         return [items_of(pair) for pair in items]
