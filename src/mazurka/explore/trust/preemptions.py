@@ -37,33 +37,42 @@ class Bound:
         self.program = program
         self.order = order
         self.most = most
-        self.schedule = Schedule(order)
+        self.waited: set[int] = set()  # the locations that operations wait for
+        self.schedule = Schedule(order, self.waited)
         self.settled: list[int] = []  # a clock: what no revisit will delete
         self.is_exceeded = False
         self.hopeless: set[int] = set()  # threads that need not go on
-        self.waited: set[int] = set()  # the locations that operations wait for
+        self.judged: Part | None = None  # what would be kept, as it was when it was looked at last
+        self.was_of_use = False  # and what was found
 
     def begin(self, events: list[Event], settled: list[int]) -> bool:
         """Take up a graph, of which a part is settled; False if it is of no use."""
-        self.schedule = schedule_of(self.order, events)
         self.note_waiting(events)
+        self.schedule = self.schedule_of(events)
         self.settled = settled
+        self.judged = None
         self.is_exceeded = False
         self.hopeless = set()
         return self.is_of_use()
 
     def add(self, event: Event) -> bool:
         """Take in an event that was added maximally; False if the graph is of no use any more."""
-        if not self.is_exceeded:
-            self.schedule.add(event)
         if may_block(event.kind):
             self.waited.add(event.location)
+        if not self.is_exceeded:
+            self.schedule.add(event)
         return self.is_of_use()
 
     def note_waiting(self, operations: list[Event]) -> None:
         for operation in operations:
             if may_block(operation.kind):
                 self.waited.add(operation.location)
+
+    def schedule_of(self, events: list[Event]) -> "Schedule":
+        schedule = Schedule(self.order, self.waited)
+        for event in events:
+            schedule.add(event)
+        return schedule
 
     def whole(self) -> "Part":
         ends = [len(events) for events in self.order.of_thread]
@@ -73,21 +82,30 @@ class Bound:
         """Whether the graph is within the bound, or something that is not settled may be deleted so
         that it is, since some thread goes on and revisits."""
         if not self.is_exceeded and self.schedule.preemptions > self.most:
-            fewer = self.whole().linearisation_within(self.most)
+            whole = self.whole()
+            fewer = whole.linearisation_within(self.most)
             if fewer is None:
                 self.is_exceeded = True
+                self.judged, self.was_of_use = whole, False
             else:
-                self.schedule = schedule_of(self.order, fewer)
+                self.schedule = self.schedule_of(fewer)
         if not self.is_exceeded:
             return True
         unfinished = self.program.unfinished()
-        for thread in unfinished:
-            if thread not in self.hopeless:
-                part = self.part_if_revisits(thread, unfinished)
-                if part.linearisation_within(self.most) is not None:
+        for thread, joined in unfinished.items():
+            # If a thread is to join another one, more is kept than if that one revisits.
+            if thread not in self.hopeless and joined not in unfinished:
+                if self.is_part_of_use(self.part_if_revisits(thread, unfinished)):
                     return True
                 self.hopeless.add(thread)
         return False
+
+    def is_part_of_use(self, part: "Part") -> bool:
+        judged = self.judged
+        if judged is None or part.ends != judged.ends or part.lengths != judged.lengths:
+            self.judged = part
+            self.was_of_use = part.linearisation_within(self.most) is not None
+        return self.was_of_use
 
     def part_if_revisits(self, thread: int, unfinished: dict[int, int]) -> "Part":
         """What is kept for certain if the next revisit is by this thread: what is settled, and what
@@ -108,7 +126,10 @@ class Bound:
 
     def takes_more(self, waiting: list[Event]) -> bool:
         """Whether the graph, to which nothing can be added, takes more than the bound."""
-        return self.is_exceeded or (bool(waiting) and not self.takes_at_most(self.most, waiting))
+        if self.is_exceeded:
+            return True
+        taken = self.schedule.preemptions + self.schedule.left_enabled(waiting)
+        return taken > self.most and not self.takes_at_most(self.most, waiting)
 
     def fewest(self, waiting: list[Event]) -> int:
         """How many preemptions the graph takes."""
@@ -128,35 +149,54 @@ class Bound:
 class Schedule:
     """A linearisation of a graph, and the preemptions in it."""
 
-    def __init__(self, order: HappensBefore) -> None:
+    def __init__(self, order: HappensBefore, waited: set[int]) -> None:
         self.order = order
+        self.waited = waited
         self.preemptions = 0
         self.latest = -1
         self.done: list[int] = []  # how many events of each thread have happened
         self.done_when_left: dict[int, list[int]] = {}
 
     def add(self, event: Event) -> None:
-        while len(self.done) < len(self.order.of_thread):
-            self.done.append(0)
+        """Add an event where its thread was left, if it could come there already, or at the end."""
         thread = event.thread
+        done = self.all_done(self.done)
         if thread != self.latest:
-            if self.latest >= 0:
-                self.done_when_left[self.latest] = self.done.copy()
-            done = self.done_when_left.get(thread)
-            if done is not None:
-                while len(done) < len(self.done):
-                    done.append(0)  # of threads that were spawned since
-                if could_go_on(self.order, event, done):
+            when_left = self.done_when_left.get(thread)
+            if when_left is not None:
+                when_left = self.all_done(when_left)
+                if can_come(event.clock, when_left) and not writes_any(event, self.waited):
+                    self.add_where_left(thread)
+                    return
+                if could_go_on(self.order, event, when_left):
                     self.preemptions += 1
-        self.latest = thread
+            if self.latest >= 0:
+                self.done_when_left[self.latest] = done.copy()
+            self.latest = thread
+        done[thread] += 1
+
+    def add_where_left(self, thread: int) -> None:
+        """Add an event that enables nobody who went on since its thread was left."""
+        before = self.done[thread]
         self.done[thread] += 1
+        for done in self.done_when_left.values():
+            if self.all_done(done)[thread] == before:  # left after this thread
+                done[thread] += 1
 
+    def left_enabled(self, waiting: list[Event]) -> int:
+        """How many threads that wait for good were left when they could still go on."""
+        left = 0
+        for event in waiting:
+            done = self.done_when_left.get(event.thread)
+            if event.kind != JOIN and event.thread != self.latest and done is not None:
+                left += is_enabled(self.order, event, self.all_done(done))
+        return left
 
-def schedule_of(order: HappensBefore, events: list[Event]) -> Schedule:
-    schedule = Schedule(order)
-    for event in events:
-        schedule.add(event)
-    return schedule
+    def all_done(self, done: list[int]) -> list[int]:
+        """With the threads that were spawned since."""
+        while len(done) < len(self.order.of_thread):
+            done.append(0)
+        return done
 
 
 class State:
@@ -243,8 +283,7 @@ class Part:
         """Whether another thread may wait for an event: it may write what is waited for, or it is
         the end of a thread that is joined."""
         events = self.order.of_thread[thread]
-        event = events[place]
-        return place + 1 == len(events) or (event.mode != READ and event.location in self.waited)
+        return place + 1 == len(events) or writes_any(events[place], self.waited)
 
     def can_come(self, thread: int, done: list[int]) -> bool:
         """Whether a thread has a next event, and all that happens before it has happened."""
@@ -275,6 +314,10 @@ class Part:
             parts.append(self.order.of_thread[thread][begin : state.done[thread]])
             state = before
         return [event for part in reversed(parts) for event in part]
+
+
+def writes_any(event: Event, locations: set[int]) -> bool:
+    return event.mode != READ and event.location in locations
 
 
 def can_come(clock: list[int], done: list[int]) -> bool:
