@@ -80,6 +80,25 @@ def refused(*arguments: str) -> str:
     return result.stderr
 
 
+def test_a_file_imports_what_lies_beside_it_and_in_the_current_directory(write: Write) -> None:
+    write("shop/__init__.py", "")
+    write("shop/till.py", "PRICE = 3")
+    write("tests/helpers.py", "TAX = 4")
+    write("tests/test_till.py", """
+        import mazurka
+        from helpers import TAX
+        from shop.till import PRICE
+
+        @mazurka.check
+        def test_price():
+            assert PRICE + TAX == 7
+    """)  # fmt: skip
+    before = list(sys.path)
+    assert run("check", "tests/test_till.py::test_price").exit_code == 0
+    assert run("check", "tests").exit_code == 0
+    assert sys.path == before
+
+
 def start(*arguments: str) -> subprocess.Popen[str]:
     """The command as a process of its own."""
     return subprocess.Popen(
@@ -1063,7 +1082,7 @@ def test_interrupted(write: Write, swallow: bool) -> None:
         ("bounded_buffer.py::wait_in_a_loop", 0, "verified"),
         ("bounded_buffer.py::wait_once", 1, "ValueError: not enough values to unpack"),
         ("bounded_buffer.py::wake_any_one", 1, "deadlock"),
-        ("test_transfer.py::test_transfer", 1, "write -40 to Account.balance"),
+        ("test_transfer.py::test_transfer", 1, "write -40 to account.balance"),
         ("test_transfer.py::test_locked", 0, "2 executions "),
         ("store_buffering.py::store_buffering", 0, "  3  1 x  (1, 1)   "),
     ],

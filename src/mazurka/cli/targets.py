@@ -38,8 +38,8 @@ def loaded(
     target: str, flags: Sequence[str] = (), args: Sequence[str] = ()
 ) -> Iterator[tuple[Program, Path]]:
     """The program that a target names, and the folder of its file. What lies beside a Python file,
-    or in the current directory for a module, can be imported until the end. `flags` and `args` are
-    for C programs."""
+    and in the current directory, can be imported until the end. `flags` and `args` are for C
+    programs."""
     if is_source(target) or is_built(target):
         yield c_program(target, flags, args), Path(target).parent
         return
@@ -56,13 +56,19 @@ def loaded(
     if not file or not function:
         raise WrongUse(f"{target!r} does not name a function to check: write {TARGET_FORMS}")
     path = list(sys.path)
-    sys.path.insert(0, folder)
+    sys.path[:] = importable_from(folder)
     try:
         module = module_of_file(file) if colons == "::" else module_called(file)
         own_folder = Path(module.__file__).parent if module.__file__ else Path(folder)
         yield program_of(module, file, function), own_folder
     finally:
         sys.path[:] = path
+
+
+def importable_from(folder: str) -> list[str]:
+    """Where modules are looked for: in a folder first, and last in the current directory, of which
+    tests may want what lies in other folders."""
+    return [folder, *sys.path, *([] if "" in sys.path else [os.getcwd()])]
 
 
 def names_of_target(target: str, program: Program, base: Path) -> tuple[str, str]:
@@ -107,7 +113,7 @@ def forgetting(folder: str) -> Iterator[None]:
     """Forgets in the end what was imported from a folder: the next file that is looked at may have
     neighbours of the same names, and each check is to begin with a program as it is in its file."""
     path, before = list(sys.path), set(sys.modules)
-    sys.path.insert(0, folder)
+    sys.path[:] = importable_from(folder)
     try:
         yield
     finally:

@@ -333,25 +333,47 @@ def made_name(location: Location) -> str:
 KINDS = {"Part": "future", "Pool": "executor", "Place": "item"}
 
 
-def ordinary_names(locations: list[int]) -> dict[int, str]:
+def ordinary_names(ids: list[int]) -> dict[int, str]:
     """Attributes and items are called like the object that they belong to, which is numbered where
     several are called alike."""
     runtime = RUNNING.check.runtime
-    owners: dict[str, list[Identity]] = {}
-    for id in locations:
-        owner = runtime.names.locations[id].owner
-        assert owner is not None
-        alike = owners.setdefault(owner.label, [])
-        if owner not in alike:
-            alike.append(owner)
-    names = {}
-    for id in locations:
+    journal = runtime.journal or Journal()
+    alike: dict[str, list[Identity]] = {}
+    containers: set[str] = set()
+    for id in ids:
         location = runtime.names.locations[id]
-        assert location.owner is not None
-        alike = owners[location.owner.label]
-        number = f"-{alike.index(location.owner) + 1}" if len(alike) > 1 else ""
-        names[id] = f"{location.owner.label}{number}.{location.field}".strip(".")
-    return names
+        owner = owner_of(location)
+        others = alike.setdefault(journal.called(owner.name, owner.label), [])
+        if owner not in others:
+            others.append(owner)
+        if not location.field:
+            containers.add(owner.name)
+    called = {
+        owner.name: f"{name}{number}"
+        for name, owners in alike.items()
+        for owner, number in numbered(owners, containers)
+    }
+    return {
+        id: f"{called[owner_of(location).name]}.{location.field}".strip(".")
+        for id in ids
+        for location in [runtime.names.locations[id]]
+    }
+
+
+def owner_of(location: Location) -> Identity:
+    assert location.owner is not None
+    return location.owner
+
+
+def numbered(owners: list[Identity], containers: set[str]) -> list[tuple[Identity, str]]:
+    """Objects that are called alike, with a number for each that needs one: what is in a container
+    is called like that, which needs none."""
+    if len(owners) == 1:
+        return [(owners[0], "")]
+    holding = [owner for owner in owners if owner.name in containers]
+    rest = [owner for owner in owners if len(holding) != 1 or owner is not holding[0]]
+    bare = [(owner, "") for owner in holding if owner not in rest]
+    return bare + [(owner, f"-{number}") for number, owner in enumerate(rest, 1)]
 
 
 def making_order(location: int) -> tuple[list[int], int]:

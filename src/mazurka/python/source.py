@@ -8,6 +8,7 @@ import queue
 import sys
 import threading
 from concurrent import futures
+from inspect import CO_OPTIMIZED
 from types import CodeType, FrameType, TracebackType
 from typing import Any, Final, cast
 
@@ -25,6 +26,7 @@ COMPILED: Final = not __file__.endswith(".py")
 
 innermost_frame: Final = sys._getframe
 
+OF_METHODS: Final = ("self", "cls")  # which say nothing to those who are elsewhere
 COMPREHENSIONS: Final = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 
 
@@ -66,6 +68,27 @@ def variables_of(names: tuple[str, ...]) -> dict[str, object]:
         if name in variables:
             found[name] = variables[name]
     return found
+
+
+def users_variable(thing: object) -> str:
+    """The local variable that has an object, in the outermost function that has one: that is
+    nearest to what is checked."""
+    found = ""
+    frame: Any = running_frame()
+    while frame is not None:
+        code: CodeType = frame.f_code
+        if code.co_flags & CO_OPTIMIZED and not code.co_filename.startswith(PLUMBING):
+            found = local_variable(frame, thing) or found
+        frame = frame.f_back
+    return found
+
+
+def local_variable(frame: Any, thing: object) -> str:
+    variables = frame.f_locals
+    names = [name for name, value in variables.items() if value is thing]
+    if type(variables) is dict:  # a copy that the frame keeps, before Python 3.13
+        variables.clear()  # so that nothing lives longer for our having looked
+    return next((name for name in names if name.isidentifier() and name not in OF_METHODS), "")
 
 
 def users_frame(frame: FrameType | None) -> FrameType | None:

@@ -10,6 +10,7 @@ from mazurka.engine.operation import ACQUIRE, ADD, ALL, NONE, READ, RELEASE, TRY
 from mazurka.engine.result import Failure, Step
 from mazurka.engine.trace import CONSTANT, OWN
 
+DISTANT: Final = 1000  # of a pair of steps: much else is the other way round, too
 CHECK: Final = re.compile(
     r"^\s*(\}?\s*else\s+)?(if|elif|while|assert|until|for)\b|\bif\b.*\belse\b|\?"
 )
@@ -127,6 +128,27 @@ def past(step: Step) -> str:
     return PAST.get(done(step), done(step))
 
 
+def acted(step: Step) -> str:
+    words = {"acquire": "acquired", "release": "released", "try acquire": "tried to acquire"}
+    if step.operation in words:
+        return words[step.operation]
+    return past(step) if step.access else step.operation
+
+
+def in_order(case: Case, first: int, second: int) -> str:
+    """Which of two steps has come first, in words."""
+    one, other = case.steps[first], case.steps[second]
+    return (
+        f"{one.thread} {acted(one)} {case.what(first)} {case.where(first)} before "
+        f"{other.thread} {acted(other)} it {case.where(second)}"
+    )
+
+
+def acquires(event: Event) -> bool:
+    """Whether a thread holds a lock from this on."""
+    return event.kind == ACQUIRE or (event.kind == TRY_ACQUIRE and event.mode == WRITE)
+
+
 def held_before(case: Case) -> list[tuple[str, ...]]:
     """For each step, the locks that its thread holds then."""
     holds: dict[int, dict[int, str]] = {}
@@ -140,7 +162,7 @@ def held_before(case: Case) -> list[tuple[str, ...]]:
         if event is None:
             continue
         threads[step.thread] = number
-        if event.kind == ACQUIRE or (event.kind == TRY_ACQUIRE and event.mode == WRITE):
+        if acquires(event):
             own[event.location] = step.name
         elif event.kind == RELEASE:
             own.pop(event.location, None)

@@ -112,7 +112,7 @@ def shown_steps(failure: Failure) -> set[int]:
     last = max(shown, default=len(steps) - 1)
     for rank in (SAME, LAST, ACCESS, WAITING, THREADS):
         near = [place for place, each in enumerate(ranks) if each == rank]
-        near.sort(key=lambda place: (abs(place - last), place))
+        near.sort(key=lambda place: (steps[place].access == "read", abs(place - last), place))
         for place in near[:MOST_LOOKED_AT]:
             if count_rows(len(steps), shown | {place}) + others <= MOST_ROWS:
                 shown.add(place)
@@ -124,7 +124,9 @@ def shown_steps(failure: Failure) -> set[int]:
 def ranks_of(failure: Failure) -> list[int]:
     """How much each step tells."""
     steps = failure.steps
-    names = {(step.name, step.part) for step in steps if step.deciding}
+    deciding = [step for step in steps if step.deciding]
+    accesses = [step for step in deciding if step.operation not in SYNCHRONISATION]
+    names = {(step.name, step.part) for step in accesses or deciding}
     latest = {step.thread: place for place, step in enumerate(steps) if is_told(step)}
     return [
         rank_of(step, names, latest.get(failure.thread) == place)
@@ -139,11 +141,18 @@ def rank_of(step: Step, names: set[tuple[str, str]], is_last: bool) -> int:
         return FOLDED
     if step.operation in ("spawn", "join"):
         return THREADS
-    if (step.name, step.part) in names:
+    if is_among(step, names):
         return SAME
     if is_last:
         return LAST
     return WAITING if step.operation in SYNCHRONISATION else ACCESS
+
+
+def is_among(step: Step, names: set[tuple[str, str]]) -> bool:
+    """Whether a step accesses one of these: a part of a container, or all of it."""
+    if step.part:
+        return (step.name, step.part) in names or (step.name, "") in names
+    return any(step.name == name for name, _ in names)
 
 
 def is_told(step: Step) -> bool:

@@ -10,7 +10,7 @@ from typing import Final
 
 from mazurka.engine.event import Event, dependent
 from mazurka.engine.following import difference
-from mazurka.engine.operation import CHOOSE, NONE, READ
+from mazurka.engine.operation import CHOOSE, NONE, READ, RELEASE, SPAWN
 from mazurka.engine.order import HappensBefore
 from mazurka.engine.program import Program
 from mazurka.engine.races import Reversal, reversals, waiting_reversals
@@ -25,7 +25,7 @@ from mazurka.engine.result import (
 )
 from mazurka.engine.schedule import Schedule, without_numbers
 from mazurka.engine.trace import copied
-from mazurka.report.case import Case, Found, held_before
+from mazurka.report.case import DISTANT, Case, Found, acquires, held_before
 from mazurka.report.kinds import name_of
 from mazurka.report.minimise import minimised
 from mazurka.report.neighbours import Neighbours, Run, Wish
@@ -40,12 +40,16 @@ TOO_MANY: Final = "there may be other deciding steps: not all races were reverse
 TOO_LONG_TO_RUN: Final = "the execution is too long for others to be compared with it"
 
 
+StepName = tuple[int, ...]  # of a step, in executions that differ little
+
+
 class Decided:
     """What was found out by reversing races."""
 
     def __init__(self) -> None:
         self.pairs: set[tuple[int, int]] = set()  # positions; -1: what a thread waits for
         self.choices: list[int] = []
+        self.apart: list[tuple[int, int]] = []  # the same, of steps with much between them
         self.passing: dict[tuple[int, int], Run] = {}  # the neighbours, by what is reversed
         self.cut = ""
 
@@ -56,7 +60,7 @@ def explained(program: Program, failure: Failure, orders_writes: bool = True) ->
         return failure
     if len(failure.steps) > LONGEST:
         return replace(failure, explanation=Explanation("", "", cut=TOO_LONG_TO_RUN))
-    neighbours = Neighbours(program, orders_writes)
+    neighbours = Neighbours(program, orders_writes, len(failure.steps))
     found = neighbours.run(
         [(step.thread, step.choice) for step in program.path_of(failure.schedule.steps)]
     )
@@ -122,20 +126,63 @@ def what_decides(neighbours: Neighbours, run: Run, waiting: list[Event]) -> Deci
 
 def delay(neighbours: Neighbours, run: Run, decided: Decided) -> None:
     """Accesses that conflict, and yet are in no race, as others order them: let the second thread
-    come first with all that it does up to there."""
+    come first with all that it does up to there. Those of what has decided already come first, as
+    it takes several accesses to get something wrong."""
     events = run.events
     pairs = [pair for pair in conflicting(events) if pair not in decided.pairs]
     pairs = [(one, two) for one, two in pairs if READ in (events[one].mode, events[two].mode)]
-    pairs.sort(key=lambda pair: (pair[1] - pair[0], pair))
-    for one, two in pairs[:MOST_DELAYED]:
+    known = {events[one].location for one, _ in decided.pairs}
+    for _ in range(min(MOST_DELAYED, len(pairs))):
         if neighbours.is_spent():
+            decided.cut = decided.cut or TOO_MANY
             return
-        thread = events[two].thread
-        ahead = [at for at in range(one, two + 1) if events[at].thread == thread]
-        rest = [at for at in range(one, len(run.wish)) if at not in ahead]
-        neighbour = neighbours.run([*run.wish[:one], *[run.wish[at] for at in [*ahead, *rest]]])
+        nearest = min(
+            pairs, key=lambda pair: (events[pair[0]].location not in known, pair[1] - pair[0], pair)
+        )
+        pairs.remove(nearest)
+        one, two = nearest
+        begin = begin_of_section(events, one)
+        neighbour = neighbours.run(earlier_wish(run, begin, two))
+        if not is_reversed(run, neighbour, nearest):  # it has to do what the other one did before
+            more = sum(events[at].thread == events[one].thread for at in range(begin, two))
+            neighbour = neighbours.run(earlier_wish(run, begin, two, more))
+            if neighbour.passes and is_reversed(run, neighbour, nearest):
+                decided.apart.append(nearest)
         if neighbour.passes:
-            decided.passing.setdefault((one, two), neighbour)
+            known.add(events[one].location)
+            decided.passing.setdefault(nearest, neighbour)
+
+
+def earlier_wish(run: Run, begin: int, end: int, more: int = 0) -> Wish:
+    """All that a thread does from one step to another, and maybe more steps, done at once; before
+    that it is spawned."""
+    threads = {run.events[end].thread}
+    ahead: list[int] = []
+    for at in range(end, begin - 1, -1):
+        event = run.events[at]
+        if event.kind == SPAWN and event.choice in threads:
+            threads.add(event.thread)
+        if event.thread in threads:
+            ahead.append(at)
+    ahead.reverse()
+    rest = [at for at in range(begin, len(run.wish)) if at not in ahead]
+    others = [(run.events[end].thread, 0)] * more
+    first = [run.wish[at] for at in ahead]
+    return [*run.wish[:begin], *first, *others, *[run.wish[at] for at in rest]]
+
+
+def begin_of_section(events: list[Event], place: int) -> int:
+    """Where a thread has taken the first of the locks that it holds at a step: whoever is to come
+    before that step may need them."""
+    taken: dict[int, int] = {}
+    for at in range(place):
+        event = events[at]
+        if event.thread == events[place].thread:
+            if acquires(event):
+                taken.setdefault(event.location, at)
+            elif event.kind == RELEASE:
+                taken.pop(event.location, None)
+    return min(taken.values(), default=place)
 
 
 def reversed_wish(order: HappensBefore, way: Reversal, wish: Wish) -> Wish:
@@ -258,16 +305,26 @@ def changed_orders(run: Run, decided: Decided) -> dict[tuple[int, int], int]:
     for neighbour in decided.passing.values():
         at = places_in(neighbour.events)
         own = names_in(run.events)
-        changed = [
-            (first, second)
-            for first, second in conflicts
-            if at.get(own[second], len(at)) < at.get(own[first], -1)
-        ]
+        changed = [pair for pair in conflicts if comes_otherwise(own, at, pair)]
         for pair in changed:
             found[pair] = min(found.get(pair, len(changed)), len(changed))
     for pair in decided.pairs:
         found.setdefault(pair, 1)
+    for pair in decided.apart:
+        found.setdefault(pair, DISTANT)
     return found
+
+
+def is_reversed(run: Run, neighbour: Run, pair: tuple[int, int]) -> bool:
+    """Whether two accesses come in another order in a neighbour, whatever else its threads do."""
+    at = {name: place for place, name in enumerate(accesses_in(neighbour.events))}
+    return comes_otherwise(accesses_in(run.events), at, pair)
+
+
+def comes_otherwise(own: list[StepName], at: dict[StepName, int], pair: tuple[int, int]) -> bool:
+    """Whether two steps come in another order elsewhere."""
+    first, second = own[pair[0]], own[pair[1]]
+    return at.get(second, len(at)) < at.get(first, -1)
 
 
 def conflicting(events: list[Event]) -> list[tuple[int, int]]:
@@ -285,16 +342,26 @@ def conflicting(events: list[Event]) -> list[tuple[int, int]]:
     return pairs
 
 
-StepName = tuple[int, int, int, int]  # thread, how many it has made before, kind, location
-
-
 def names_in(events: list[Event]) -> list[StepName]:
+    """Steps by their threads, and how many these have made before."""
     counts: dict[int, int] = {}
-    names = []
+    names: list[StepName] = []
     for event in events:
         count = counts.get(event.thread, 0)
         counts[event.thread] = count + 1
         names.append((event.thread, count, event.kind, event.location))
+    return names
+
+
+def accesses_in(events: list[Event]) -> list[StepName]:
+    """Steps by their threads, and how many of the same sort these have made before."""
+    counts: dict[StepName, int] = {}
+    names: list[StepName] = []
+    for event in events:
+        what = event.thread, event.kind, event.location
+        count = counts.get(what, 0)
+        counts[what] = count + 1
+        names.append((*what, count))
     return names
 
 
@@ -331,9 +398,10 @@ def lock_words(case: Case, found: Found) -> str:
         holding = [place for place in same if lock in held[place]]
         without = [place for place in found.steps if place in same and lock not in held[place]]
         if without:
+            one, other = case.who(holding[0]), case.who(without[0])
             return (
-                f"{case.who(holding[0])} holds `{lock}` when it accesses {case.what(first)} "
-                f"{case.where(holding[0])}, and {case.who(without[0])} does not "
+                f"{one} holds `{lock}` when it accesses {case.what(first)} "
+                f"{case.where(holding[0])}, and {'it' if other == one else other} does not "
                 f"{case.where(without[0])}"
             )
     return ""

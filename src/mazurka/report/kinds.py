@@ -9,9 +9,8 @@ from mazurka.engine.result import (
     EXCEPTION,
     LIVELOCK,
     NOT_LINEARIZABLE,
-    Step,
 )
-from mazurka.report.case import Case, Found, done, past, where
+from mazurka.report.case import DISTANT, Case, Found, done, in_order, past, where
 from mazurka.report.waits import name_deadlock, name_livelock
 
 CHANGED_SIZE = (
@@ -77,13 +76,13 @@ def triples(case: Case) -> Iterator[tuple[int, int, int]]:
 def weight(case: Case, triple: tuple[int, int, int]) -> tuple[int, ...]:
     """The higher, the more it tells."""
     first, between, last = triple
-    decided = case.pairs
+    nearness = [case.pairs.get(pair, DISTANT) for pair in ((first, between), (between, last))]
     thread = case.failure.thread
     return (
         case.writes(between),
         case.reads(first),
-        -min(decided.get(pair, 1000) for pair in ((first, between), (between, last))),
-        ((first, between) in decided) + ((between, last) in decided),
+        -min(nearness),
+        sum(each < DISTANT for each in nearness),
         case.who(last) == thread,
         case.writes(last),
         case.is_check(first),
@@ -106,7 +105,8 @@ def interrupted(case: Case) -> Found | None:
         between = source if source > first and case.who(source) != case.who(first) else between
     pair = (first, best[1]) if (first, best[1]) in case.pairs else (best[1], best[2])
     steps = (first, between, last)
-    return Found(name, words_for(case, name, steps), steps, pair)
+    wait = waits_between(case, first, last) if name == "if-instead-of-while" else []
+    return Found(name, words_for(case, name, steps), tuple(sorted({*steps, *wait})), pair)
 
 
 def act_after(case: Case, place: int) -> int:
@@ -147,12 +147,14 @@ def is_aba(case: Case, first: int, last: int) -> bool:
     return case.steps[first].found == case.steps[last].found
 
 
-def waits_between(case: Case, first: int, last: int) -> bool:
-    for place in range(first + 1, last):
-        event = case.event(place)
-        if event is not None and event.kind == WAIT and case.who(place) == case.who(first):
-            return True
-    return False
+def waits_between(case: Case, first: int, last: int) -> list[int]:
+    """Where a thread has waited between two of its steps."""
+    between = [place for place in range(first + 1, last) if case.who(place) == case.who(first)]
+    return [
+        place
+        for place in between
+        if (event := case.event(place)) is not None and event.kind == WAIT
+    ]
 
 
 def words_for(case: Case, name: str, places: tuple[int, int, int]) -> str:
@@ -181,9 +183,11 @@ def words_for(case: Case, name: str, places: tuple[int, int, int]) -> str:
             f"value again, but {other} had {change} it in between {at_between}"
         )
     if name == "inconsistent reads":
+        again = case.what(last)
+        reads = f"{what} twice {at_first}" if again == what else f"{what} {at_first} and {again}"
         return (
-            f"inconsistent reads: {one} read {what} twice {at_first} {at_last}, and {other} had "
-            f"{change} it in between {at_between}"
+            f"inconsistent reads: {one} read {reads} {at_last}, and {other} had "
+            f"{change} {'it' if again == what else case.what(between)} in between {at_between}"
         )
     if name == "overwritten value":
         return (
@@ -298,19 +302,8 @@ def in_wrong_order(case: Case) -> Found | None:
         return case.accesses(first), is_of_thread, has_read, -case.pairs[pair], first
 
     first, second = max(pairs, key=told)
-    one, other = case.steps[first], case.steps[second]
-    sentence = (
-        f"order violation: {one.thread} {acted(one)} {case.what(first)} {case.where(first)} before "
-        f"{other.thread} {acted(other)} it {case.where(second)}"
-    )
+    sentence = f"order violation: {in_order(case, first, second)}"
     return Found("order violation", sentence, (first, second), (first, second))
-
-
-def acted(step: Step) -> str:
-    if step.access == "read" or not step.access:
-        return "read" if step.access else step.operation
-    words = {"acquire": "acquired", "release": "released", "try acquire": "tried to acquire"}
-    return words.get(step.operation, past(step))
 
 
 def cancelled(case: Case) -> Found | None:

@@ -9,6 +9,7 @@ from mazurka.engine.program import COMPLETE, NOBODY, PICKED, Answer, Program, Re
 # A bound on the effort, in steps rather than seconds: so that it is the same on every machine.
 MOST_RUNS: Final = 400
 MOST_STEPS: Final = 12_000
+LEAST_RUNS: Final = 120  # of an execution that is long, though they take more steps
 MOST_SECONDS: Final = 5.0  # of the processor: for programs that take long from step to step
 
 Wish = list[tuple[int, int]]  # threads in the order of their steps, each with what it chooses
@@ -105,13 +106,13 @@ class Guide(Watcher):
 class Neighbours:
     """Runs neighbours of a failing execution, as many as may be."""
 
-    def __init__(self, program: Program, orders_writes: bool) -> None:
+    def __init__(self, program: Program, orders_writes: bool, length: int) -> None:
         self.program = program
         self.orders_writes = orders_writes
         self.runs = 0
         self.steps = 0
         self.most_runs = MOST_RUNS
-        self.most_steps = MOST_STEPS
+        self.most_steps = max(MOST_STEPS, LEAST_RUNS * length)
         self.until = process_time() + MOST_SECONDS
         self.answer = Answer()  # of the latest run
 

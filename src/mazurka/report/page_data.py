@@ -14,6 +14,7 @@ from mazurka.report.text import (
     explanation,
     failure_groups,
     headline,
+    in_a_line,
     sorted_outcomes,
     summary,
     warnings_text,
@@ -82,9 +83,9 @@ def failure_data(book: "Book", failure: Failure, alike: int) -> dict[str, Any]:
     if told is not None and told.passing and execution >= 0:
         passing = book.execution("passes", told.passing)
     return {
+        "name": in_a_line(failure),
         "headline": headline(failure),
         "sentence": told.sentence if told is not None else "",
-        "bug": (told.bug if told is not None else "") or failure.kind,
         "details": explanation(failure),
         "remark": told.cut if told is not None else "",
         "alike": alike,

@@ -67,7 +67,7 @@ def print_table(console: Console, failure: Failure, full: bool) -> None:
     table = table_of(failure, full)
     for pieces in lines_of(table, width):
         console.print(line_text(pieces, table.threads), soft_wrap=True)
-    for line in remarks(failure):
+    for line in remarks(failure, table):
         console.print(Text(line, style="dim"), soft_wrap=True)
 
 

@@ -17,7 +17,7 @@ from mazurka.engine.result import (
     Result,
     Step,
 )
-from mazurka.report.columns import table_of
+from mazurka.report.columns import Table, table_of
 from mazurka.report.compare import comparison
 from mazurka.report.layout import file_of, lines_of
 
@@ -125,9 +125,11 @@ def is_known(result: Result) -> bool:
 
 def message_of(result: Result) -> str:
     """One line for a summary of many results."""
-    if not result.failures:
-        return summary(result)
-    failure = result.failures[0]
+    return in_a_line(result.failures[0]) if result.failures else summary(result)
+
+
+def in_a_line(failure: Failure) -> str:
+    """The kind of bug, and what came of it."""
     told = failure.explanation
     bug = told.bug if told is not None else ""
     first = headline(failure).partition("\n")[0]
@@ -184,7 +186,7 @@ def failure_text(
         lines += ["", steps_title(failure, full)]
         table = table_of(failure, full)
         lines += ["".join(piece.text for piece in line).rstrip() for line in lines_of(table, width)]
-        lines += remarks(failure)
+        lines += remarks(failure, table)
     if explain:
         lines += ["", *comparison(failure, width)]
     return "\n".join(lines)
@@ -237,11 +239,11 @@ def steps_title(failure: Failure, full: bool = False) -> str:
     )
 
 
-def remarks(failure: Failure) -> list[str]:
+def remarks(failure: Failure, table: Table) -> list[str]:
     """What else there is to say of the execution that is shown."""
     told = failure.explanation
     lines = []
-    if any(step.deciding for step in failure.steps):
+    if any(row.deciding for row in table.rows):
         lines.append("* decides whether it fails")
     if told is not None and told.cut:
         lines.append(f"({told.cut})")

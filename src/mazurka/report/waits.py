@@ -2,9 +2,10 @@
 
 from mazurka.engine.operation import ACQUIRE, SEMAPHORE_ACQUIRE, SEMAPHORE_TRY_ACQUIRE
 from mazurka.engine.result import Step
-from mazurka.report.case import Case, Found, done, label_of, where
+from mazurka.report.case import Case, Found, done, in_order, label_of, where
 
 JOIN = "join"
+MOST_ORDERS = 2  # that a sentence can have
 ACQUISITIONS = ("acquire", "acquire to read", "acquire to write")
 
 
@@ -193,8 +194,11 @@ def waits_for_ever(case: Case) -> Found | None:
         return None
     parts = [f"{step.thread} waits {what_for(step)} {where(step)}" for step in waiting]
     steps = [step.reads_from for step in waiting if step.reads_from >= 0]
-    steps += [place for pair in nearest_pairs(case) for place in pair]
     sentence = f"deadlock: {'; '.join(parts)}, and nobody ends that"
+    for first, second in nearest_pairs(case):
+        steps += [first, second]
+        if case.accesses(first):
+            sentence += f": {in_order(case, first, second)}"
     return Found("deadlock", sentence, tuple(sorted(set(steps))))
 
 
@@ -210,7 +214,7 @@ def what_for(step: Step) -> str:
 
 
 def name_livelock(case: Case) -> Found:
-    """What threads look at again and again, and who changed that last."""
+    """Who has changed what a thread waits for before it came, or how it began."""
     sentence = f"livelock: {case.failure.message}"
     missed = [place for place in case.missed if case.writes(place)]
     if missed:
@@ -222,11 +226,7 @@ def name_livelock(case: Case) -> Found:
             f"{where(step)} before it came",
             (place,),
         )
-    steps = sorted({place for pair in case.pairs for place in pair})[-4:]
-    changes = [place for place in steps if case.writes(place)]
-    if changes:
-        last = case.steps[changes[-1]]
-        sentence += (
-            f"; {last.thread} changed {case.what(changes[-1])} {where(last)} for the last time"
-        )
-    return Found("livelock", sentence, tuple(steps))
+    first = sorted(case.pairs)[:MOST_ORDERS]
+    if first:
+        sentence += ": " + "; ".join(in_order(case, *pair) for pair in first)
+    return Found("livelock", sentence, tuple(sorted({place for pair in first for place in pair})))

@@ -97,7 +97,7 @@ def test_a_counter(algorithm: str) -> None:
         run_threads(counter.increment, counter.increment)
         assert counter.value == 2
 
-    failure = race_in(program, "Counter.value", algorithm=algorithm)
+    failure = race_in(program, "counter.value", algorithm=algorithm)
     assert lines_of(failure) == {"temp = self.value", "self.value = temp + 1"}
     first, second = "Thread-1 (increment)", "Thread-2 (increment)"
     assert failure.message.endswith("and nothing orders the two")
@@ -105,9 +105,9 @@ def test_a_counter(algorithm: str) -> None:
     assert failure.thread in (first, second)
     assert [step.action for step in failure.steps] == [
         f"spawn {first}",
-        "write Counter.value",
+        "write counter.value",
         f"spawn {second}",
-        "read Counter.value",
+        "read counter.value",
     ]
 
 
@@ -120,7 +120,7 @@ def test_a_race_is_told_in_words() -> None:
     with pytest.raises(mazurka.CheckFailed) as caught:
         mazurka.check(program, granularity="sync")
     text = str(caught.value)
-    assert "data race: Counter.value is written by" in text
+    assert "data race: counter.value is written by" in text
     assert "program wrote it at tests/python/runtime/test_races.py" in text
     assert "increment read it at tests/python/runtime/test_races.py" in text
 
@@ -172,7 +172,7 @@ def test_a_race_comes_before_what_follows_from_it() -> None:
         run_threads(counter.increment, counter.increment)
         raise ValueError
 
-    race_in(program, "Counter.value")
+    race_in(program, "counter.value")
 
 
 # What is a race
@@ -369,7 +369,7 @@ def test_a_parent_and_its_child() -> None:
         counter.increment()
         child.join()
 
-    race_in(program, "Counter.value")
+    race_in(program, "counter.value")
 
 
 def test_a_child_that_nobody_joins() -> None:
@@ -378,7 +378,7 @@ def test_a_child_that_nobody_joins() -> None:
         spawn(counter.increment)
         return counter.value
 
-    race_in(program, "Counter.value")
+    race_in(program, "counter.value")
 
 
 def test_a_join_that_timed_out_orders_nothing() -> None:
@@ -389,7 +389,7 @@ def test_a_join_that_timed_out_orders_nothing() -> None:
         child.join(timeout=1)
         return counter.value
 
-    race_in(program, "Counter.value")
+    race_in(program, "counter.value")
 
 
 # What is none

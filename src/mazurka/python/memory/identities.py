@@ -63,6 +63,7 @@ from mazurka.python.memory.undo import Undo, fill_set
 from mazurka.python.runtime.names import where_now
 from mazurka.python.runtime.runtime import INTERRUPTED, Memory, Runtime
 from mazurka.python.runtime.thread import Cell, Identity, Location
+from mazurka.python.source import users_variable
 
 FIRST_NUMBER: Final = 1 << 56  # what is given for an id is never an address
 VALUE: Final = "="  # the one field of the cell of a closure variable
@@ -439,6 +440,7 @@ class Objects(Memory):
     def name(self, record: Record, label: str) -> None:
         """Name an object, and have what hangs on it shared next."""
         thing = record.thing
+        is_root = not label
         label = label or type(thing).__name__
         if self.rooting:
             record.owner = OUTSIDE
@@ -464,6 +466,9 @@ class Objects(Memory):
             record.identity = thread.identities[order]
             if self.runtime.names.refreshing and record.identity.label != label:
                 relabel(record.identity, label)
+            if is_root and self.runtime.journal is not None:
+                variable = users_variable(thing)
+                self.runtime.journal.roots[record.identity.name] = label, variable
             self.here[id(thing)] = record
         self.share_parts(thing, label)
 

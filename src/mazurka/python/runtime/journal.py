@@ -40,6 +40,20 @@ class Journal:
         self.turns: list[Turn] = []
         self.notes: list[str] = []  # what else there is to say
         self.timeouts: list[int] = []  # where waits timed out
+        # Ordinary objects that hang on nothing else, by their names: the class of each, and the
+        # user's variable that has it, if there is one.
+        self.roots: dict[str, tuple[str, str]] = {}
+
+    def called(self, name: str, label: str) -> str:
+        """What people call an object with this name, and a label that may begin with a class: by
+        the variable of theirs that has it, or that has the only object of that class."""
+        if not name[:1].isdigit():  # not made by a thread of this run: a class, say
+            return label
+        kind, dot, rest = label.partition(".")
+        own = [self.roots[name]] if name in self.roots and not dot else []
+        roots = own or [root for root in self.roots.values() if root[0] == kind]
+        variable = roots[0][1] if len(roots) == 1 else ""
+        return f"{variable}{dot}{rest}" if variable else label
 
     def task_in(self, thread: int) -> str:
         """The task that runs in a thread now."""

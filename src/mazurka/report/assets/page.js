@@ -544,7 +544,7 @@ function fillPicker() {
   const passing = make("optgroup", { label: "Passing neighbours" });
   const returning = make("optgroup", { label: "Outcomes" });
   DATA.failures.forEach((failure, at) => {
-    const name = `${at + 1}. ${failure.bug}: ${failure.headline.split("\n")[0]}`;
+    const name = `${at + 1}. ${failure.name}`;
     if (failure.execution >= 0) failing.append(make("option", { value: failure.execution }, name));
     if (failure.passing >= 0) passing.append(make("option", { value: failure.passing }, `Passes, beside ${name}`));
   });
