@@ -1,5 +1,5 @@
 """The command line: ``python -m benchmarks list | run | table | qpor | bounds | gap | halves |
-jobs | kills | estimates | executors | lengths | trees | edits``."""
+jobs | kills | estimates | executors | lengths | trees | edits | told``."""
 
 import sys
 from collections import Counter
@@ -33,6 +33,8 @@ from benchmarks.paper import TABLES, measured_parameters, paper_executions, rows
 from benchmarks.registry import BENCHMARKS, Instance, parse
 from benchmarks.side_by_side import COLUMNS, growing
 from benchmarks.side_by_side import render as render_side_by_side
+from benchmarks.told import markdown, told
+from benchmarks.told import render as render_told
 from benchmarks.trees import PROGRAMS as PROGRAMS_WITH_TREES
 from benchmarks.trees import look_at
 from benchmarks.trees import render as render_trees
@@ -322,6 +324,23 @@ def edits(part: str) -> None:
         f"{len(found)} examples, {len(EDITS)} edits: {at_once} of {len(fared)} found in the first "
         f"execution, {fared.count(AS_IT_WAS)} by the schedule as it was"
     )
+
+
+@main.command(name="told")
+@click.argument("part", default="")
+@click.option("--as-markdown", is_flag=True, help="Print the table as it is in docs/failures.md.")
+def table_of_told(part: str, as_markdown: bool) -> None:
+    """How the failing executions of the examples (with PART in their names) are minimised; exit
+    code 1 if one has more preemptions than the least bound that finds the failure."""
+    rows = [told(example) for example in examples_called(part)]
+    if not rows:
+        raise WrongInput(f"no failing example has {part!r} in its name")
+    if as_markdown:
+        click.echo(markdown(rows))
+    else:
+        open_console().print(render_told(rows))
+    if any(row.preemptions > row.least_bound for row in rows):
+        sys.exit(1)
 
 
 @main.command()

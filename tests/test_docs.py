@@ -83,6 +83,13 @@ def test_the_reference_is_that_of_the_table_of_options() -> None:
     assert text == tool("reference").page(), "run: python docs/tools/reference.py"
 
 
+def test_pictures_are_made_by_tests_and_shown() -> None:
+    made = (ROOT / "tests" / "report" / "test_browser.py").read_text()
+    pages = "".join(page.read_text() for page in PAGES)
+    for picture in (ROOT / "docs" / "pictures").iterdir():
+        assert f'"{picture.stem}"' in made and f"pictures/{picture.name})" in pages
+
+
 def test_the_page_of_bugs_has_them_all() -> None:
     text = (ROOT / "docs" / "found.md").read_text()
     for found in tool("found").FOUND:

@@ -335,6 +335,14 @@ def test_the_trees_of_the_unfolding() -> None:
     assert "no skips" in run.output
 
 
+@pytest.mark.parametrize("part", ["::lost_update", "::livelock", "::cancelled_await"])
+def test_how_failures_are_minimised(part: str) -> None:
+    run = CliRunner().invoke(command_line.main, ["told", part, "--as-markdown"])
+    assert run.exit_code == 0, "one has more preemptions than the least bound that finds it"
+    page = Path(__file__).parents[2] / "docs" / "failures.md"
+    assert set(run.output.splitlines()) <= set(page.read_text().splitlines())
+
+
 def test_small_edits_keep_what_is_kept_useful() -> None:
     run = CliRunner().invoke(command_line.main, ["edits", "races.py::lost_update"])
     assert run.exit_code == 0

@@ -17,6 +17,7 @@ from mazurka.engine.races import Reversal, reversals, waiting_reversals
 from mazurka.engine.result import (
     DATA_RACE,
     EXCEPTION,
+    LIVELOCK,
     NONDETERMINISM,
     STUCK,
     Explanation,
@@ -90,10 +91,12 @@ def is_same(simpler: Failure, failure: Failure) -> bool:
     """Whether two executions fail in the same way, in the same place."""
     if (simpler.kind, simpler.thread) != (failure.kind, failure.thread):
         return False
-    if failure.kind != EXCEPTION:
-        return len(simpler.waiting) == len(failure.waiting)
     messages = [without_numbers(each.message) for each in (simpler, failure)]
-    return messages[0] == messages[1] and simpler.details[:1] == failure.details[:1]
+    if failure.kind == EXCEPTION:
+        return messages[0] == messages[1] and simpler.details[:1] == failure.details[:1]
+    if failure.kind == LIVELOCK:  # in the midst of whatever round they are, and others wait
+        return messages[0] == messages[1]
+    return len(simpler.waiting) == len(failure.waiting)
 
 
 def what_decides(neighbours: Neighbours, run: Run, waiting: list[Event]) -> Decided:

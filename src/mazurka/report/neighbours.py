@@ -30,10 +30,18 @@ class Run(NamedTuple):
     key: str  # in which way it fails; "" if it does not
     passes: bool  # it ran to its end, and all is well
     events: list[Event]
+    waiting: set[int]  # the threads that wait at its end
 
     @property
     def preemptions(self) -> int:
-        return sum(is_preemption(self.points, place) for place in range(len(self.points)))
+        """How many there are, by the count of searches with bounds: leaving a thread counts if it
+        goes on later, or comes to wait. Another one may have been left for good."""
+        last = {point.picked: place for place, point in enumerate(self.points)}
+        return sum(
+            is_preemption(self.points, place)
+            and (last[left := self.points[place - 1].picked] > place or left in self.waiting)
+            for place in range(len(self.points))
+        )
 
     @property
     def cost(self) -> tuple[int, int, int]:
@@ -140,4 +148,5 @@ class Neighbours:
         made = [(event.thread, event.choice) for event in events]
         key = f"{self.program.ending()}; {answer.race}" if answer.failed else ""
         passes = answer.status == COMPLETE and not answer.failed
-        return Run(made, points, key, passes, events)
+        waiting = {event.thread for event in answer.waiting}
+        return Run(made, points, key, passes, events, waiting)
