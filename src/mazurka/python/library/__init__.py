@@ -119,6 +119,7 @@ def steered_standard_library() -> Iterator[None]:
             process.put_back()
         check.event_loops.let_go()
         check.models.fresh.clear()
+        check.models.seeded = None
         if check.models.signals:
             signals.put_back_signals()
         if check.models.finalizers:

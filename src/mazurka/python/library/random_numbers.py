@@ -1,4 +1,5 @@
-"""`random` and `os.urandom`: a stream of numbers for each thread, the same in every execution."""
+"""`random` and `os.urandom`: a stream of numbers for each thread, the same in every execution; or
+one for all, once the program has seeded it."""
 
 import functools
 import os
@@ -8,14 +9,24 @@ from typing import Any
 
 from mazurka.python.check import RUNNING
 from mazurka.python.library.steering import Patch
+from mazurka.python.memory.process_state import RANDOM, change_setting
 from mazurka.python.runtime.standard_thread import in_execution, own_state
 
 original_seed = random.Random.seed
+original_seed_all = random.seed
+original_set_state = random.setstate
 original_urandom = os.urandom
 
 
 def stream() -> random.Random:
-    """The stream of the running thread."""
+    """The stream of the running thread, or the one that the program has seeded."""
+    check = RUNNING.check
+    if RANDOM in check.changeable.learnt:
+        change_setting(RANDOM, "after drawing")
+    return own_stream() if check.models.seeded is None else check.models.seeded
+
+
+def own_stream() -> random.Random:
     RUNNING.check.runtime.note_change()
     state = own_state()
     state.draws += 1
@@ -39,8 +50,34 @@ def seed(self: random.Random, a: Any = None, version: int = 2) -> None:
     original_seed(self, a, version)
 
 
+def seed_all(a: Any = None, version: int = 2) -> None:
+    """`random.seed`: from now on all threads draw from one stream. (What None gives differs each
+    time: then there is no need of that.)"""
+    if not in_execution():
+        original_seed_all(a, version)
+        return
+    seeded = random.Random()
+    original_seed(seeded, a, version)
+    set_stream(None if a is None else seeded)
+
+
+def set_state(state: Any) -> None:
+    """`random.setstate`."""
+    if not in_execution():
+        original_set_state(state)
+        return
+    seeded = random.Random()
+    seeded.setstate(state)
+    set_stream(seeded)
+
+
+def set_stream(seeded: random.Random | None) -> None:
+    change_setting(RANDOM, "after seeding")
+    RUNNING.check.models.seeded = seeded
+
+
 def urandom(size: int, /) -> bytes:
-    return stream().randbytes(size) if in_execution() else original_urandom(size)
+    return own_stream().randbytes(size) if in_execution() else original_urandom(size)
 
 
 def on_own_stream(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
@@ -58,7 +95,9 @@ def functions_of_random() -> list[Patch]:
     return [
         Patch(random, name, on_own_stream(name, function))
         for name, function in vars(random).items()
-        if hidden is not None and getattr(function, "__self__", None) is hidden
+        if hidden is not None
+        and getattr(function, "__self__", None) is hidden
+        and name not in ("seed", "setstate")
     ]
 
 
@@ -67,6 +106,8 @@ DRAWING = {f"random.{name}": (function,) for _, name, function in FUNCTIONS}
 
 PATCHES = [
     *FUNCTIONS,
+    Patch(random, "seed", seed_all),
+    Patch(random, "setstate", set_state),
     Patch(random.Random, "seed", seed),
     Patch(random, "_urandom", urandom),
     Patch(os, "urandom", urandom),

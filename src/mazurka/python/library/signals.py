@@ -8,6 +8,7 @@ from typing import Any
 
 from mazurka.python.check import RUNNING
 from mazurka.python.library.steering import Patch
+from mazurka.python.memory.process_state import SIGNALS, change_setting
 from mazurka.python.runtime.standard_thread import in_execution
 
 
@@ -19,6 +20,8 @@ def in_main_thread_only(name: str) -> Patch:
         thread = RUNNING.check.runtime.current
         if in_execution() and thread is not None and thread.id != 0:
             raise ValueError("signal only works in main thread of the main interpreter")
+        if in_execution() and name == "signal":
+            change_setting(SIGNALS, f"signal{arguments!r}")
         found = original(*arguments, **named)
         if in_execution() and name == "signal":
             RUNNING.check.models.signals.setdefault(arguments[0], found)

@@ -9,6 +9,7 @@ import functools
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from operator import attrgetter
+from random import Random
 from typing import Any, NamedTuple
 
 from mazurka.python.check import RUNNING
@@ -55,6 +56,7 @@ class Models:
         self.finalizers: list[Any] = []  # of weakref, that it has made
         self.undo: list[Callable[[], None]] = []  # what puts instances back
         self.queues: dict[str, int] = {}  # how much of them is one thing, by where they are made
+        self.seeded: Random | None = None  # what all draw from, if this execution has seeded it
         self.workers = False  # whether it matters which worker of an executor does what
 
     def learnt(self) -> list[str]:

@@ -6,9 +6,17 @@ they were, the search begins anew, and puts them back before each execution.
 
 import builtins
 import copyreg
+import csv
+import gc
+import locale
 import logging
+import os
+import socket
 import sys
+import threading
+import time
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 LISTS: list[list[Any]] = [sys.path, sys.meta_path, sys.path_hooks]
@@ -16,8 +24,88 @@ TABLES: list[dict[Any, Any]] = [
     vars(builtins),
     copyreg.dispatch_table,
     logging.root.manager.loggerDict,
+    vars(logging)["_levelToName"],
+    vars(logging)["_nameToLevel"],
 ]
 CHANGED_BY_PYTHON = {"_"}  # among the built-in names: what a prompt has shown last
+
+
+# Settings that C keeps: what they are, and what sets them back
+
+
+def working_directory() -> str | None:
+    try:
+        return os.getcwd()
+    except OSError:  # it was removed
+        return None
+
+
+def change_directory(path: str | None) -> None:
+    if path is not None:
+        os.chdir(path)
+
+
+def umask() -> int:
+    found = os.umask(0o77)
+    os.umask(found)
+    return found
+
+
+def stack_size() -> int:
+    found = threading.stack_size(0)
+    threading.stack_size(found)
+    return found
+
+
+def switch_collection(is_on: bool) -> None:
+    if is_on:
+        gc.enable()
+    else:
+        gc.disable()
+
+
+def dialects() -> dict[str, Any]:
+    return {name: csv.get_dialect(name) for name in csv.list_dialects()}
+
+
+def put_back_dialects(before: dict[str, Any]) -> None:
+    for name in csv.list_dialects():
+        csv.unregister_dialect(name)
+    for name, dialect in before.items():
+        csv.register_dialect(name, dialect)
+
+
+def time_zone() -> tuple[Any, ...]:
+    return time.tzname, time.timezone, os.environ.get("TZ")
+
+
+def put_back_time_zone(before: tuple[Any, ...]) -> None:
+    *_, name = before
+    if hasattr(time, "tzset"):
+        if name is None:
+            os.unsetenv("TZ")
+        else:
+            os.putenv("TZ", name)
+        time.tzset()
+
+
+SETTINGS: list[tuple[Callable[[], Any], Callable[[Any], object]]] = [
+    (working_directory, change_directory),
+    (umask, os.umask),
+    (stack_size, threading.stack_size),
+    (sys.getrecursionlimit, sys.setrecursionlimit),
+    (sys.getswitchinterval, sys.setswitchinterval),
+    (sys.get_int_max_str_digits, sys.set_int_max_str_digits),
+    (gc.isenabled, switch_collection),
+    (gc.get_threshold, lambda thresholds: gc.set_threshold(*thresholds)),
+    (gc.get_debug, gc.set_debug),
+    (socket.getdefaulttimeout, socket.setdefaulttimeout),
+    (lambda: locale.setlocale(locale.LC_ALL), lambda name: locale.setlocale(locale.LC_ALL, name)),
+    (time_zone, put_back_time_zone),
+    (csv.field_size_limit, csv.field_size_limit),
+    (dialects, put_back_dialects),
+    (lambda: logging.root.manager.disable, logging.disable),
+]
 
 
 class WholeProcess:
@@ -27,7 +115,7 @@ class WholeProcess:
         self.lists = [list(each) for each in LISTS]
         self.tables = [dict(each) for each in TABLES]
         self.filters = warnings.filters, list(warnings.filters)
-        self.recursion_limit = sys.getrecursionlimit()
+        self.settings = [get() for get, _ in SETTINGS]
         self.attributes = plain_attributes()
         self.loggers = [(logger, settings_of(logger)) for logger in all_loggers()]
 
@@ -39,7 +127,7 @@ class WholeProcess:
             lists
             and tables
             and (warnings.filters is filters and filters == entries)
-            and sys.getrecursionlimit() == self.recursion_limit
+            and self.settings == [get() for get, _ in SETTINGS]
             and plain_attributes() == self.attributes
             and all(settings_of(logger) == settings for logger, settings in self.loggers)
         )
@@ -61,7 +149,9 @@ class WholeProcess:
         filters[:] = entries  # type: ignore[index]
         warnings.filters = filters
         warnings._filters_mutated()  # type: ignore[attr-defined]
-        sys.setrecursionlimit(self.recursion_limit)
+        for (get, put), before in zip(SETTINGS, self.settings, strict=True):
+            if get() != before:
+                put(before)
         put_back_attributes(self.attributes)
         for logger, settings in self.loggers:
             put_back_settings(logger, settings)

@@ -90,6 +90,12 @@ from mazurka.python.memory.containers import (
     view_method,
 )
 from mazurka.python.memory.identities import OUTSIDE
+from mazurka.python.memory.process_state import (
+    ProcessState,
+    is_of_ctypes,
+    look_at_settings,
+    use_process,
+)
 from mazurka.python.memory.quiet import are_coded
 from mazurka.python.memory.shapes import (
     ATOMS,
@@ -137,6 +143,7 @@ class Calls:
         self.full_caches: set[str] = set()  # cached functions whose caches were full once
         self.late: set[str] = set()  # finalizers of objects that an execution has left
         self.stdout = sys.stdout  # what the user sees
+        self.process = ProcessState()
 
     def skip(self, codes: Iterable[int]) -> None:
         """These are the functions that cannot be rewritten."""
@@ -194,8 +201,8 @@ def callee(function: Any) -> Any:
     if kind is FunctionType and is_of_asyncio(cast(Any, function).__module__):
         return function
     if kind is FunctionType:
-        return partial(call_showing if is_logging(function) else call_opaque, function)
-    if check.objects.is_seen(kind) or is_known(kind):
+        return partial(call_logging if is_logging(function) else call_opaque, function)
+    if (check.objects.is_seen(kind) and not is_of_ctypes(kind)) or is_known(kind):
         return function
     if kind is JSON_ENCODER:
         return partial(encode, function)
@@ -262,7 +269,7 @@ def callee_for_method(function: Any) -> Any:
         return function
     if shape_of(type(function.__self__)) != NO_CONTAINER:
         return container_method(function)
-    return partial(call_showing if is_logging(inner) else call_opaque, function)
+    return partial(call_logging if is_logging(inner) else call_opaque, function)
 
 
 def is_logging(function: Any) -> bool:
@@ -704,6 +711,13 @@ def call_showing(our_function: Callable[..., Any], /, *arguments: Any, **named: 
     return our_function(*[shown(argument) for argument in arguments], **options)
 
 
+def call_logging(our_function: Callable[..., Any], /, *arguments: Any, **named: Any) -> object:
+    """The same for the log, whose settings say whether anything is shown."""
+    if RUNNING.check.changeable.learnt:
+        look_at_settings()
+    return call_showing(our_function, *arguments, **named)
+
+
 JSON_ENCODER: Final[Any] = vars(json.encoder)["c_make_encoder"]
 
 
@@ -725,6 +739,8 @@ def print_shown(*arguments: Any, file: Any = None, **named: Any) -> None:
 
 def open_file(file: Any, mode: str = "r", *arguments: Any, **named: Any) -> object:
     """A file that is not opened for reading may be changed by that."""
+    if RUNNING.check.changeable.learnt:
+        look_at_settings()
     if mode not in ("r", "rb", "rt"):
         RUNNING.check.runtime.note_change()
     return open(file, mode, *arguments, **named)
@@ -739,6 +755,7 @@ def call_opaque(our_function: Callable[..., Any], /, *arguments: Any, **named: A
     check.runtime.note_change()
     owner = getattr(our_function, "__self__", None)
     inner = getattr(our_function, "__func__", our_function)
+    use_process(inner, arguments)
     if type(inner) is FunctionType and id(inner.__code__) not in check.calls.skipped:
         check.calls.unseen[full_name_of(our_function)] = inner.__code__
     given = [*arguments, *named.values()]

@@ -83,6 +83,7 @@ class OrdinaryCode:
         namespaces = sorted(self.named.values(), key=name_of_module)
         for namespace in namespaces:
             objects.add_namespace(namespace)
+        objects.add_outside(self.check.calls.process, "process")
         objects.add_root(self.program, "")
         for namespace in namespaces:
             self.name_closures(namespace)
