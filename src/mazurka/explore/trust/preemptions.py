@@ -160,8 +160,9 @@ class Schedule:
     def add(self, event: Event) -> None:
         """Add an event where its thread was left, if it could come there already, or at the end."""
         thread = event.thread
-        done = self.all_done(self.done)
+        done = self.done
         if thread != self.latest:
+            self.all_done(done)
             when_left = self.done_when_left.get(thread)
             if when_left is not None:
                 when_left = self.all_done(when_left)
@@ -173,15 +174,15 @@ class Schedule:
             if self.latest >= 0:
                 self.done_when_left[self.latest] = done.copy()
             self.latest = thread
-        done[thread] += 1
+        done[thread] = done[thread] + 1  # compiled, this is quicker than +=
 
     def add_where_left(self, thread: int) -> None:
         """Add an event that enables nobody who went on since its thread was left."""
         before = self.done[thread]
-        self.done[thread] += 1
+        self.done[thread] = before + 1
         for done in self.done_when_left.values():
             if self.all_done(done)[thread] == before:  # left after this thread
-                done[thread] += 1
+                done[thread] = before + 1
 
     def left_enabled(self, waiting: list[Event]) -> int:
         """How many threads that wait for good were left when they could still go on."""
@@ -270,12 +271,13 @@ class Part:
         """What has happened where a thread that goes on may be left, the shortest way first. To
         leave it before it is stopped pays only if its next event may enable another thread."""
         ways: list[list[int]] = []
-        begin = done[thread]
+        begin = place = done[thread]
         done = done.copy()
         while self.can_come(thread, done):
-            if done[thread] > begin and self.may_enable(thread, done[thread]):
+            if place > begin and self.may_enable(thread, place):
                 ways.append(done.copy())
-            done[thread] += 1
+            place += 1
+            done[thread] = place
         ways.append(done)
         return ways
 
