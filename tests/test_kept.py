@@ -357,7 +357,7 @@ def test_a_test_that_replays_it(write: Write) -> None:
     )
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py"]
     failed = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert failed.returncode == 1, failed.stdout
+    assert failed.returncode == 1 and "1 failed in" in failed.stdout, failed.stdout
     assert "lost update: increment-1 read `counter`" in failed.stdout
     write("src/race.py", REPAIRED)
     assert subprocess.run(command, capture_output=True, check=False).returncode == 0

@@ -90,7 +90,7 @@ def test_the_account_then_the_assertion(pytester: pytest.Pytester) -> None:
             ">       assert account.load() == 40",
             "E       assert [23]0 == 40",
             "test_bank.py:14: AssertionError",
-            "FAILED test_bank.py::test_lost - assert [23]0 == 40",
+            "FAILED test_bank.py::test_lost - lost update: assert [23]0 == 40",
         ]
     )
     text = output(result)
@@ -161,7 +161,7 @@ def test_a_failure_in_another_thread(pytester: pytest.Pytester) -> None:
     [
         ("short", "test_bank.py:14: in test_lost", "@mazurka.check"),
         ("native", "Traceback (most recent call last):", "/mazurka/"),
-        ("line", "test_bank.py:14: assert", "The execution"),
+        ("line", "test_bank.py:14: lost update: assert", "The execution"),
         ("no", "FAILED test_bank.py::test_lost", "The execution"),
     ],
 )

@@ -431,12 +431,22 @@ def failure_repr(item: pytest.Item, error: "CheckFailed", remark: str) -> Except
         shown = item.repr_failure(pytest.ExceptionInfo.from_exception(exception))
         if isinstance(shown, ExceptionRepr):
             title = None if in_one_line else "What it raised:"
-            return ExceptionChainRepr([(account, None, title), *chain_of(shown)])
+            *causes, (trace, crash, remarks) = chain_of(shown)
+            crash = with_bug(crash, error.result)
+            return ExceptionChainRepr([(account, None, title), *causes, (trace, crash, remarks)])
     from mazurka.report.text import message_of
 
     line = (item.location[1] or 0) + 1
     crash = ReprFileLocation(str(item.path), line, message_of(error.result))
     return ExceptionChainRepr([(account, crash, None)])
+
+
+def with_bug(crash: ReprFileLocation | None, result: "Result") -> ReprFileLocation | None:
+    """Where it was raised, and what: short summaries are to name the kind of bug, too."""
+    told = result.failures[0].explanation if result.failures else None
+    if crash is None or told is None or not told.bug:
+        return crash
+    return ReprFileLocation(crash.path, crash.lineno, f"{told.bug}: {crash.message}")
 
 
 def chain_of(shown: ExceptionRepr) -> "Chain":

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import threading
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -557,3 +558,17 @@ def test_a_notification_in_vain_is_a_step() -> None:
     assert [step.position for step in failure.steps if step is not notify] == [
         number for number, _ in enumerate(failure.schedule.steps)
     ]
+
+
+def test_a_traceback_has_each_function_once_also_where_it_is_called_for_the_first_time() -> None:
+    def inner() -> None:
+        raise ValueError("no")
+
+    def program() -> None:
+        inner()
+
+    with pytest.raises(mazurka.CheckFailed) as caught:
+        mazurka.check(program)
+    assert caught.value.__cause__ is not None
+    frames = traceback.extract_tb(caught.value.__cause__.__traceback__)
+    assert [frame.name for frame in frames] == ["program", "inner"]

@@ -4,6 +4,7 @@ import array
 import copy
 import ctypes
 import json
+import sqlite3
 import threading
 from collections import ChainMap
 from collections.abc import Callable, Iterator
@@ -214,3 +215,17 @@ def test_texts_and_comparisons_of_enums_are_no_reason_for_doubt() -> None:
         beside(work, work)
 
     assert explore(program).verdict == "verified"
+
+
+def test_methods_of_c_are_told_with_the_package_that_opaque_takes() -> None:
+    def program() -> None:
+        connection = sqlite3.connect(":memory:", check_same_thread=False)
+
+        def work() -> None:
+            connection.execute("select 1")
+
+        beside(work, work)
+
+    result = explore(program)
+    assert any("what sqlite3.Connection.execute does to" in text for text in result.warnings)
+    assert explore(program, opaque=["sqlite3"]).verdict == "verified"

@@ -139,7 +139,7 @@ def users_traceback(error: BaseException) -> TracebackType | None:
     entries = []
     traceback = error.__traceback__
     while traceback is not None:
-        if not is_ours(traceback):
+        if not is_ours(traceback) and not is_entrance(traceback.tb_frame.f_code):
             entries.append(traceback)
         traceback = traceback.tb_next
     kept: TracebackType | None = None
@@ -151,6 +151,15 @@ def users_traceback(error: BaseException) -> TracebackType | None:
 def is_ours(traceback: TracebackType) -> bool:
     # The frames that compiled code leaves in a traceback have made-up file names.
     return str(traceback.tb_frame.f_globals.get("__name__")).startswith("mazurka.")
+
+
+def is_entrance(code: CodeType) -> bool:
+    """Whether a code object stands in for that of a function, which it has, and calls it. (What a
+    function itself has are the functions in it, whose names are longer.)"""
+    return any(
+        isinstance(value, CodeType) and value.co_qualname == code.co_qualname
+        for value in code.co_consts
+    )
 
 
 def is_of_test_framework(traceback: TracebackType) -> bool:

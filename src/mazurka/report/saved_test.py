@@ -67,12 +67,12 @@ def python_program(target: str, function: str, file: Path, is_module: bool) -> t
     """How a test comes to a function: it imports the module, as 'mazurka check' does."""
     path = "." if is_module else os.path.dirname(target) or "."
     module = target if is_module else Path(target).stem
-    *classes, last = function.split("::")
-    first = classes[0] if classes else last
-    lines = f"\nsys.path.insert(0, str(Path(__file__).parent / {from_test(path, file)!r}))\n"
-    lines += f"from {module} import {first}  # noqa: E402\n"
-    call = f"{'.'.join(classes)}().{last}" if classes else last
-    return "import sys\nfrom pathlib import Path\n", lines, call
+    *classes, last = [module, *function.split("::")]
+    folder = f"(Path(__file__).parent / {from_test(path, file)!r}).resolve()"
+    # The module, and not what is in it: pytest would run a test that it finds here, too.
+    lines = f"\nsys.path.insert(0, str({folder}))\nimport {module}  # noqa: E402\n"
+    made = ".".join(classes) + "()" * (len(classes) > 1)
+    return "import sys\nfrom pathlib import Path\n", lines, f"{made}.{last}"
 
 
 def c_program(schedule: Schedule, target: str, file: Path) -> tuple[str, str, str]:

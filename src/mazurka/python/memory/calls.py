@@ -772,7 +772,7 @@ def touch(function: Any, things: list[Any], given: list[Any]) -> None:
     name = full_name_of(function)
     for thing in told_of(name, touched, given):
         if len(touched) > 1 or not is_one_step(function, thing, given):
-            RUNNING.check.objects.note_opaque(name, thing)
+            RUNNING.check.objects.note_opaque(name_to_tell(function, name), thing)
     for thing in touched:
         change_all(thing)
 
@@ -848,6 +848,17 @@ def full_name_of(function: Any) -> str:
     name = getattr(function, "__qualname__", None) or type(function).__qualname__
     module = getattr(function, "__module__", None)
     return f"{module}.{name}" if module else name
+
+
+def name_to_tell(function: Any, name: str) -> str:
+    """The same for a method of C with the module of its class, by which users know it: such methods
+    have none of their own."""
+    if getattr(function, "__module__", None) is None:
+        owner = getattr(function, "__objclass__", None) or type(getattr(function, "__self__", None))
+        longer = f"{owner.__module__}.{name}"
+        if owner.__module__ != "builtins" and not is_known_code(longer):
+            return longer
+    return name
 
 
 # Built-in functions that look into containers
