@@ -3,6 +3,7 @@ jobs | kills | estimates | executors | lengths | trees | edits | told``."""
 
 import sys
 from collections import Counter
+from pathlib import Path
 
 import click
 from rich import box
@@ -30,6 +31,7 @@ from benchmarks.lengths import LENGTHS, OPERATIONS, SEARCHES, THREADS, cost_of, 
 from benchmarks.lengths import render as render_costs
 from benchmarks.measure import ALGORITHMS, PATIENCE, Measurement, measure, measure_in_c
 from benchmarks.paper import TABLES, measured_parameters, paper_executions, rows
+from benchmarks.plot import plot
 from benchmarks.registry import BENCHMARKS, Instance, parse
 from benchmarks.side_by_side import COLUMNS, growing
 from benchmarks.side_by_side import render as render_side_by_side
@@ -162,9 +164,20 @@ def summary(name: str, measured: Measurement) -> str:
 )
 @click.option("--c", "with_c", is_flag=True, help="Run the programs' C versions, too.")
 @click.option("--only-c", is_flag=True, help="Run these alone.")
+@click.option(
+    "--plot",
+    "plot_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write an SVG file with what an execution takes, beside the paper's figures.",
+)
 @max_executions_option
 def table(
-    name: str, algorithms: tuple[str, ...], with_c: bool, only_c: bool, max_executions: int
+    name: str,
+    algorithms: tuple[str, ...],
+    with_c: bool,
+    only_c: bool,
+    plot_file: Path | None,
+    max_executions: int,
 ) -> None:
     """Run the rows of a paper's table, and compare; exit code 1 when any of them differs."""
     console = open_console()
@@ -181,6 +194,8 @@ def table(
                     comparisons.append(compare(row, algorithm, max_executions, is_c))
     console.print(render(name, comparisons))
     print_exceptions(console, comparisons)
+    if plot_file is not None:
+        plot_file.write_text(plot(name, comparisons), encoding="utf-8")
     if any(comparison.status in ("DIFFERS", "FAILED") for comparison in comparisons):
         sys.exit(1)
 

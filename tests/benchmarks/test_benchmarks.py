@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner, Result
@@ -14,6 +15,7 @@ from benchmarks.comparison import Comparison, compare, difference
 from benchmarks.jobs import pair
 from benchmarks.measure import PATIENCE, Measurement, measure
 from benchmarks.paper import PaperRow, rows
+from benchmarks.plot import plot
 from benchmarks.programs import findable
 from benchmarks.registry import BENCHMARKS, parse
 from mazurka.scale.programs import find, named
@@ -333,6 +335,25 @@ def test_the_trees_of_the_unfolding() -> None:
     found = {line.split("  ")[1].strip(): line for line in run.output.splitlines() if "  " in line}
     assert "8, 5 of threads" in found["trees"]
     assert "no skips" in run.output
+
+
+def test_a_plot_has_a_mark_for_each_figure() -> None:
+    fib, exp = [row for row in rows("pop-1") if str(row) in ("fib-bench(4)", "exp-mem3(7)")]
+    once = measure(parse("fib-bench(1)"), "pop", None, None, False)
+    ours = [replace(once, executions=count, cpu_seconds=0.5) for count in (100, 10_000)]
+    comparisons = [
+        Comparison(row, "pop", "match", "", measured)
+        for row, measured in zip((fib, exp), ours, strict=True)
+    ]
+    skipped = Comparison(fib, "optimal", "skipped")
+    drawn = plot("pop-1", [*comparisons, skipped])
+    root = ElementTree.fromstring(drawn)
+    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert "fib-bench(4)" in texts and "exp-mem3(7)" in texts and "1 ms" in texts
+    legend = ["Mazurka, pop", "Optimal, in the paper", "POP, in the paper", "TruSt, in the paper"]
+    assert texts[1:5] == legend
+    assert drawn.count("<circle") + drawn.count('<rect x="') == 4 + 8
+    assert drawn == plot("pop-1", [*comparisons, skipped])
 
 
 @pytest.mark.parametrize("part", ["::lost_update", "::livelock", "::cancelled_await"])

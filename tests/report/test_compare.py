@@ -1,12 +1,15 @@
 """A failing execution beside one that passes; all steps of one; what replays and documents say."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import mazurka
 from mazurka import explore, replay
+from mazurka.engine.result import Step
+from mazurka.native.accounts import in_words_of_condition
 from mazurka.report.compare import NOTHING, comparison
 from mazurka.report.document import result_document
 from mazurka.report.text import failure_text
@@ -121,3 +124,18 @@ def test_c_programs(text: str, begin: str, tmp_path: Path) -> None:
     explanation = explore(program).failures[0].explanation
     assert explanation is not None
     assert explanation.sentence.startswith(begin)
+
+
+def test_conditions_of_c_are_told_as_users_know_them() -> None:
+    def told(operation: str, name: str, source: str, **more: str) -> tuple[str, str]:
+        step = Step("get", f"{operation} {name}", source=source, operation=operation, name=name)
+        step = in_words_of_condition(replace(step, **more), "ready")  # type: ignore[arg-type]
+        return step.action, step.group
+
+    wait, signal = "pthread_cond_wait(&ready, &lock);", "pthread_cond_signal(&ready);"
+    assert told("fetch_or", "ready", wait) == ("begin to wait on ready", "")
+    assert told("wait", "the wait of get", wait) == ("wait on ready: notified", "")
+    assert told("load", "ready", signal, found="0") == ("notify ready: nobody waits", "")
+    assert told("load", "ready", signal, found="4") == ("load ready", "pthread")
+    assert told("end", "the wait of get", signal) == ("notify get on ready", "")
+    assert told("release", "lock", wait) == ("release lock", "")

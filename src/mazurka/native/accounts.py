@@ -82,6 +82,8 @@ SENTENCES: Final = {
 RACING: Final = ("read", "written", "freed", "read atomically", "changed atomically")
 SIGNALS: Final = re.compile(r"\b(pthread_cond|cnd)_(signal|broadcast)\b")
 WAITS: Final = re.compile(r"\b(pthread_cond|cnd)_(wait|timedwait|clockwait)\b")
+INSIDE: Final = "pthread"  # of interest to nobody
+WAIT_OF: Final = "the wait of "  # what a thread waits at, in our own memory
 FORMS: Final = ("fetch_add", "fetch_and", "fetch_or", "fetch_xor", "fetch_nand")
 
 # Of a thread's status.
@@ -140,7 +142,7 @@ class RunInWords:
                 zip(events, links_of(events, self.program.values), strict=True)
             )
         ]
-        return self.with_signals_in_vain(steps)
+        return self.with_conditions(steps)
 
     def step(self, event: Event) -> Step:
         """An event by itself, or an operation that a thread waits for."""
@@ -170,19 +172,17 @@ class RunInWords:
             self.thread(thread), action, file, line, source_line(file, line), mode, mode, name
         )
 
-    def with_signals_in_vain(self, steps: list[Step]) -> list[Step]:
-        """A signal of a condition looks at who waits there; if nobody does, that is told."""
-        return [
-            replace(
-                step,
-                action=f"notify {step.name}: nobody waits",
-                operation="notify",
-                outcome="fails",
-            )
-            if step.operation == "load" and step.found == "0" and SIGNALS.search(step.source)
-            else step
-            for step in steps
-        ]
+    def with_conditions(self, steps: list[Step]) -> list[Step]:
+        """What threads do to the words of a condition variable, as users see it."""
+        conditions: dict[str, str] = {}  # for each thread, the last one that it has used
+        told = []
+        for step in steps:
+            is_call = SIGNALS.search(step.source) or WAITS.search(step.source)
+            is_use = step.operation in ("load", *FORMS) and not step.name.startswith(WAIT_OF)
+            if is_call and is_use:
+                conditions[step.thread] = step.name
+            told.append(in_words_of_condition(step, conditions.get(step.thread, step.name)))
+        return told
 
     def condition_of(self, event: Event) -> str:
         """The condition that a thread waits on: the last that it has put itself down for."""
@@ -247,7 +247,7 @@ class RunInWords:
             return f"a local variable of {self.thread(number)}"
         if area.startswith("waiter "):
             number = self.program.thread_called(area[7:].partition("+")[0])
-            return f"the wait of {self.thread(number)}"
+            return f"{WAIT_OF}{self.thread(number)}"
         return name
 
     def action(self, event: Event) -> str:
@@ -299,6 +299,27 @@ class RunInWords:
     def holder(self, location: int) -> int:
         """The thread that holds a lock now."""
         return ctypes.c_uint32.from_address(self.library.locations[location * 3]).value - 1
+
+
+def in_words_of_condition(step: Step, condition: str) -> Step:
+    """A step in a call that waits for a condition, or signals it."""
+    is_own = step.name.startswith(WAIT_OF)
+    if WAITS.search(step.source):
+        if is_own:
+            waits = f"{step.operation} on {condition}"
+            return replace(step, action=waits if step.outcome else f"{waits}: notified")
+        if step.operation in FORMS:
+            return replace(step, action=f"begin to wait on {condition}")
+    elif SIGNALS.search(step.source):
+        if is_own:
+            woken = f"notify {step.name.removeprefix(WAIT_OF)} on {condition}"
+            return replace(step, action=woken, operation="notify", name=condition)
+        if step.operation == "load" and step.found == "0":
+            action = f"notify {condition}: nobody waits"
+            return replace(step, action=action, operation="notify", outcome="fails")
+        if step.name == condition:
+            return replace(step, group=INSIDE)
+    return step
 
 
 def values_of(event: Event) -> tuple[str | None, str | None]:
