@@ -261,9 +261,8 @@ def dispatcher(server_count: int) -> Program:
     return program
 
 
-def poke(worker_count: int) -> Program:
-    """Four times over, a worker is chosen and poked; each worker counts once in the end."""
-    pokes = 4
+def poke(worker_count: int, poke_count: int = 4) -> Program:
+    """Again and again a worker is chosen and poked; each worker counts once in the end."""
 
     def program() -> None:
         free = [Atomic(0) for _ in range(worker_count)]
@@ -291,7 +290,7 @@ def poke(worker_count: int) -> Program:
                     free[target].store(0)
 
         workers = [spawn(worker, me) for me in range(worker_count)]
-        for _ in range(pokes):
+        for _ in range(poke_count):
             choosing = spawn(chooser)
             poking = spawn(poker)
             choosing.join()

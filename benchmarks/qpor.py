@@ -129,51 +129,6 @@ def pi(thread_count: int) -> Program:
     return program
 
 
-def poke(worker_count: int, poke_count: int) -> Program:
-    """Again and again a worker is chosen and poked; each worker counts once in the end."""
-
-    def program() -> None:
-        free = [Atomic(0) for _ in range(worker_count)]
-        chosen = Atomic(0)
-        counter = Atomic(0)
-        chosen_lock = Lock()
-        worker_locks = [Lock() for _ in range(worker_count)]
-
-        def worker(me: int) -> None:
-            with worker_locks[me]:
-                free[me].store(1)
-
-        def chooser() -> None:
-            for choice in range(1, worker_count):
-                with chosen_lock:
-                    chosen.store(choice)
-
-        def poker() -> None:
-            with chosen_lock:
-                target = chosen.load()
-            with worker_locks[target]:
-                if free[target].load() == 1:
-                    # No lock for the counter: two pokers never overlap.
-                    counter.store(counter.load() + 1)
-                    free[target].store(0)
-
-        workers = [spawn(worker, me) for me in range(worker_count)]
-        for _ in range(poke_count):
-            choosing = spawn(chooser)
-            poking = spawn(poker)
-            choosing.join()
-            poking.join()
-        assert 0 <= counter.load() <= worker_count
-        for thread in workers:
-            thread.join()
-        for flag in free:
-            if flag.load():
-                counter.store(counter.load() + 1)
-        assert counter.load() == worker_count
-
-    return program
-
-
 def figure_1(writer_count: int) -> Program:
     """Which writer the master interferes with depends on when it reads the counter."""
 

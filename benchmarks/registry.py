@@ -158,7 +158,7 @@ QPOR = (
         (Parameter("producers"), Parameter("workers", least=2)),
     ),
     Benchmark("Pi", "qpor-1", qpor.pi, (THREADS,)),
-    Benchmark("Pol", "qpor-1", qpor.poke, (Parameter("workers"), Parameter("pokes"))),
+    Benchmark("Pol", "qpor-1", pop.poke, (Parameter("workers"), Parameter("pokes"))),
     Benchmark("qpor-figure-1", "qpor-small", qpor.figure_1, WRITERS),
     Benchmark("qpor-figure-1-mutexes", "qpor-small", qpor.figure_1_with_mutexes, WRITERS),
     Benchmark("qpor-figure-2", "qpor-small", qpor.figure_2),

@@ -9,6 +9,7 @@ import pytest
 from mazurka import Result, explore
 from mazurka.api import explore_tasks
 from mazurka.engine.task import CannotSplit, Outdated, Task
+from tests.scale.programs import waiting
 
 
 class Counter:
@@ -72,30 +73,6 @@ def test_ordinary_code_is_seen_in_tasks(algorithm: str, program: Callable[[], ob
 def test_searches_that_cannot_hand_over_work_say_so(algorithm: str) -> None:
     with pytest.raises(CannotSplit, match=f"{algorithm} cannot hand over work: .*; use"):
         explore_tasks(three_increments, [Task(algorithm)], algorithm=algorithm)
-
-
-class Box:
-    def __init__(self) -> None:
-        self.is_told = False
-        self.least = 1
-        self.items: list[int] = []
-
-    def wait(self) -> None:
-        while len(self.items) < self.least:
-            pass
-
-    def fill(self) -> None:
-        if self.is_told:
-            self.least = 0
-        self.items.append(1)
-
-    def tell(self) -> None:
-        self.is_told = True
-
-
-def waiting() -> None:
-    box = Box()
-    run(box.fill, box.wait, box.tell)
 
 
 def test_what_a_task_finds_out_late_begins_the_search_anew() -> None:
