@@ -10,6 +10,7 @@ import heapq
 import inspect
 import operator
 import threading
+import types
 import unittest
 import warnings
 from collections import Counter, defaultdict, deque
@@ -372,6 +373,98 @@ TOLD["members that inspect lists"] = Case(
 TOLD["filters of warnings"] = Case(Box, with_warnings, with_warnings, type)
 TOLD["functions that get other code"] = Case(
     lambda: lambda: 1, other_code, lambda function: function(), type
+)
+
+
+# Attributes that are kept elsewhere than in the instance
+
+
+class Counts(threading.local):
+    total = 0
+    mine = 0
+
+    def hit(self) -> int:
+        Counts.total += 1
+        self.mine += 1
+        return self.mine
+
+
+def counts() -> Counts:
+    Counts.total = Counts.mine = 0
+    return Counts()
+
+
+class SlotForAll(threading.local):
+    __slots__ = ("value",)
+
+    def __init__(self) -> None:
+        self.value = 0
+
+
+class LocalNames(threading.local):
+    def __getattr__(self, name: str) -> int:
+        self.__dict__[name] = len(self.__dict__)
+        return 9
+
+    def __setattr__(self, name: str, value: int) -> None:
+        super().__setattr__(name, value + 1)
+
+
+def look_twice(names: Any) -> object:
+    names.set = 1
+    return names.a, names.a, names.b, names.b, names.set
+
+
+class Looked:
+    """Counts how often it is looked at."""
+
+    def __init__(self) -> None:
+        self.value = 0
+
+    def __getattribute__(self, name: str) -> Any:
+        value = object.__getattribute__(self, "value")
+        if name != "value":
+            object.__setattr__(self, "value", value + 1)
+        return value
+
+
+def new_class() -> Any:
+    return types.new_class("New", (), {}, lambda names: names.update(value=0))
+
+
+def add_through_dict(kind: Any) -> None:
+    kind.value = vars(kind)["value"] + 1
+
+
+def give_to_class(thing: Any) -> None:
+    type(thing).given = 1
+
+
+CASES["attributes of a local that its class has"] = Case(
+    counts, Counts.hit, Counts.hit, lambda _: 0
+)
+CASES["a slot of a local"] = Case(SlotForAll, add, add, value_of)
+CASES["special methods of a local"] = Case(LocalNames, look_twice, look_twice, lambda _: 0)
+CASES["a __getattribute__ that stores"] = Case(
+    Looked, lambda looked: looked.a, lambda looked: looked.b, value_of
+)
+CASES["a class that new_class makes"] = Case(new_class, add, add, value_of)
+CASES["the dict of a class"] = Case(new_class, add_through_dict, add_through_dict, value_of)
+CASES["an attribute that the class gets"] = Case(
+    lambda: type("Given", (), {})(),
+    give_to_class,
+    lambda thing: getattr(thing, "given", 0),
+    lambda _: 0,
+)
+CASES["truth by another name"] = Case(
+    lambda: [[]], lambda lists: list(map(bool, lists)), lambda lists: lists[0].append(1)
+)
+TOLD["the length of a __dict__"] = Case(
+    Box, lambda box: len(vars(box)), lambda box: setattr(box, "new", 1), type
+)
+TOLD["the names that dir gives"] = Case(Box, dir, lambda box: setattr(box, "new", 1), type)
+TOLD["all attributes of a class"] = Case(
+    new_class, lambda kind: list(vars(kind).items()), lambda kind: setattr(kind, "value", 1)
 )
 
 

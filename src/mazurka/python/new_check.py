@@ -10,6 +10,7 @@ from mazurka.python.library.clock import OF_CLASSES, SLEEPING
 from mazurka.python.library.random_numbers import DRAWING
 from mazurka.python.library.running_loops import EventLoops
 from mazurka.python.library.steering import Models
+from mazurka.python.library.thread_locals import LOCALS
 from mazurka.python.loops.rounds import LoopSettings
 from mazurka.python.memory.attributes import ChangeableNames, StandardLibrary
 from mazurka.python.memory.calls import Calls
@@ -50,7 +51,7 @@ def put_together(settings: LoopSettings) -> Check:
     check.changes_process = False
     check.changeable = ChangeableNames()
     functions = {**SLEEPING, **DRAWING}
-    check.standard = StandardLibrary(local_namespace, steered, STEERED_TYPES, functions)
+    check.standard = StandardLibrary(local_namespace, steered, STEERED_TYPES, functions, LOCALS)
     check.calls = Calls(REPLACEMENTS, OF_CLASSES)
     check.code = None
     check.models = Models()

@@ -157,6 +157,7 @@ PLAIN: dict[str, Callable[..., Any]] = {
     "iterate_in_loop": same,
     "any_of_new": any,
     "check_instance": isinstance,
+    "names_of": dir,
     "all_of_new": all,
     "enter_loop": enter_loop,
     "again": again,

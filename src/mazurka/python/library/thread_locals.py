@@ -59,14 +59,19 @@ def enter_namespace(local: Local) -> None:
     object.__setattr__(local, "__dict__", found[1])
 
 
+LOCALS = (REAL_LOCAL, Local)
+
 # Objects of the real type, which modules make when they are imported.
 
 
 def local_namespace(local: object) -> dict[str, Any] | None:
-    """The values that the running thread has in a real `threading.local`; None if it is none."""
+    """The values that the running thread has in a `threading.local`; None if it is none."""
     runtime = RUNNING.check.runtime
-    if not isinstance(local, REAL_LOCAL) or not in_execution():
+    if not isinstance(local, LOCALS) or not in_execution():
         return None
+    if isinstance(local, Local):
+        enter_namespace(local)
+        return own_locals()[id(local)][1]
     found = own_locals().get(id(local))
     if found is None:
         namespace: dict[str, Any] = {}

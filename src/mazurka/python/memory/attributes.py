@@ -4,7 +4,6 @@ Each of these waits for its turn, then does what Python would do, all in one ste
 synchronisation is steps, is watched and done at once.
 """
 
-import _thread
 import builtins
 import collections.abc
 import types
@@ -40,6 +39,7 @@ INSTANCE_DICT: Final = 8  # the __dict__ that all of them are in
 CACHED: Final = 7  # in the instance, once a functools.cached_property has put it there
 OF_PROXY: Final = 9  # of what a weak proxy stands for
 OF_CALLS: Final = 10  # a dict that every call of a function looks at
+CLASS_DICT: Final = 11  # the __dict__ of a class, which shows its attributes
 
 
 # What Python itself looks at in classes and modules: special methods, and what it keeps there.
@@ -70,15 +70,14 @@ class StandardLibrary:
         steered: Callable[[Any], Any],
         steered_types: set[type],
         functions: dict[str, tuple[object, ...]],
+        locals: tuple[type, ...],
     ) -> None:
         self.namespace_of = namespace_of  # where the values of a threading.local are
+        self.locals = locals  # the classes of these: Python's, and what stands for it
         self.steered = steered  # the model of a lock, say
         self.steered_types = steered_types  # of objects that may have one
         # Those for sleeping and drawing that have models, by module and name.
         self.functions = functions
-
-
-REAL_LOCAL: Final = _thread._local
 
 
 class ChangeableNames:
@@ -88,10 +87,15 @@ class ChangeableNames:
         self.names: set[str] = set()
         self.learnt: set[str] = set()  # those among them that do not show in the source
         self.ways: dict[type, dict[str, int]] = {}  # how attributes are found, by their names
+        self.forgotten = 0  # how often these were
 
     def add(self, names: Iterable[str]) -> None:
         self.names.update(names)
+        self.forget_ways()
+
+    def forget_ways(self) -> None:
         self.ways.clear()
+        self.forgotten += 1
 
 
 def note_name(name: str) -> None:
@@ -119,7 +123,7 @@ def way_to(kind: type, name: str) -> int:
 
 def find_way(kind: type, name: str) -> int:
     changeable = RUNNING.check.changeable
-    if issubclass(kind, REAL_LOCAL):
+    if issubclass(kind, RUNNING.check.standard.locals):
         return OF_LOCAL
     if kind in ProxyTypes:
         return OF_PROXY
@@ -130,6 +134,8 @@ def find_way(kind: type, name: str) -> int:
     has_dict = kind is FunctionType or (is_memory(kind) and not issubclass(kind, type))
     if name == "__dict__" and has_dict:
         return INSTANCE_DICT
+    if name == "__dict__" and issubclass(kind, type) and class_attribute(kind, name) is TYPE_DICT:
+        return CLASS_DICT
     if name == "__kwdefaults__" and kind is FunctionType:
         return OF_CALLS
     if name not in changeable.names:
@@ -237,12 +243,12 @@ def load_attribute(thing: object, name: str) -> object:
         return getattr(thing, name)
     way = way_to(type(thing), name)
     if way == FIELD:
-        read(thing, name)
-    elif way == CLASS_LEVEL:
+        return load_field(thing, name)
+    if way == CLASS_LEVEL:
         return load_class_level(thing, name)
-    elif way == OF_CLASS:
+    if way == OF_CLASS:
         return load_from_class(cast(type, thing), name)
-    elif way == OF_MODULE:
+    if way == OF_MODULE:
         if name == "__dict__":
             note_module(cast(ModuleType, thing), name)
         else:
@@ -253,10 +259,29 @@ def load_attribute(thing: object, name: str) -> object:
         return load_cached(thing, name)
     elif way == INSTANCE_DICT:
         return check.objects.dict_of(thing)
+    elif way == CLASS_DICT:
+        check.objects.note_class_dict(cast(type, thing))
     elif way == OF_PROXY:
         return load_attribute(referent_of(thing), name)
     elif way == OF_CALLS and len(check.runtime.live) > 1:
         check.objects.note_opaque(f"the use of {name}", thing)
+    return getattr(thing, name)
+
+
+def load_field(thing: object, name: str) -> object:
+    """An attribute of the instance, which no class has: if the instance has not got it either, a
+    class may get it, maybe before the turn of this step comes."""
+    changeable = RUNNING.check.changeable
+    forgotten = changeable.forgotten
+    read(thing, name)
+    if changeable.forgotten != forgotten and way_to(type(thing), name) == CLASS_LEVEL:
+        return found_at_class_level(thing, name)
+    try:
+        return getattr(thing, name)
+    except AttributeError:
+        if not RUNNING.check.objects.is_changed_in_classes(name):
+            raise
+    read_in_classes(type(thing), name)
     return getattr(thing, name)
 
 
@@ -269,7 +294,12 @@ def attributes_of(thing: Any) -> object:
     """`vars(thing)`, which is a dict unless it is of a class."""
     if issubclass(type(thing), ModuleType):
         return load_attribute(thing, "__dict__")
-    if RUNNING.check.runtime.is_elsewhere() or way_to(type(thing), "__dict__") != INSTANCE_DICT:
+    way = 0 if RUNNING.check.runtime.is_elsewhere() else way_to(type(thing), "__dict__")
+    if way == OF_LOCAL:
+        return load_local(thing, "__dict__")
+    if way == CLASS_DICT:
+        RUNNING.check.objects.note_class_dict(cast(type, thing))
+    if way != INSTANCE_DICT:
         return vars(thing)
     return load_attribute(thing, "__dict__") if own_dict(thing) is not None else vars(thing)
 
@@ -280,6 +310,7 @@ def globals_of(module: object) -> dict[str, object]:
     return found
 
 
+TYPE_DICT: Final[Any] = vars(type)["__dict__"]
 MODULE_DICT: Final[Any] = vars(ModuleType)["__dict__"]
 
 
@@ -289,12 +320,74 @@ def read_in_module(namespace: dict[str, object], name: str) -> None:
 
 
 def load_local(thing: object, name: str) -> object:
+    """An attribute of a threading.local."""
+    if is_of_locals(type(thing), "__getattribute__"):
+        return load_own_of_local(thing, name)
+    return getattr(thing, name)
+
+
+def load_own_of_local(thing: object, name: str) -> object:
+    """The running thread's, if the class has no other idea."""
     namespace = RUNNING.check.standard.namespace_of(thing)
-    if namespace is None or class_attribute(type(thing), name) is not MISSING:
+    if namespace is None:
         return getattr(thing, name)
-    if name not in namespace:
-        raise AttributeError(f"{type(thing).__name__!r} object has no attribute {name!r}")
-    return namespace[name]
+    kind = type(thing)
+    if name == "__dict__":
+        return namespace
+    found = class_attribute(kind, name)
+    if hasattr(type(found), "__set__"):
+        if type(found) is MemberDescriptorType:  # a slot, which all threads share
+            read(thing, name)
+        return getattr(thing, name)
+    if name in namespace:
+        return namespace[name]
+    if found is not MISSING:
+        found = read_in_classes(kind, name)
+        return found.__get__(thing, kind) if hasattr(found, "__get__") else found
+    ask: Any = class_attribute(kind, "__getattr__")
+    if ask is not MISSING:
+        return ask.__get__(thing, kind)(name)
+    raise no_attribute(thing, name)
+
+
+def store_local(thing: object, name: str, value: object) -> None:
+    """The same for a new value; or for none, which takes the attribute away."""
+    namespace = RUNNING.check.standard.namespace_of(thing)
+    kind = type(thing)
+    found = class_attribute(kind, name)
+    if namespace is None or hasattr(type(found), "__set__"):
+        if type(found) is MemberDescriptorType:
+            write(thing, name, value)
+        set_or_delete(thing, name, value)
+        return
+    RUNNING.check.runtime.note_change()
+    if value is not MISSING:
+        namespace[name] = value
+    elif name in namespace:
+        del namespace[name]
+    else:
+        raise no_attribute(thing, name)
+
+
+def delete_local(thing: object, name: str) -> None:
+    store_local(thing, name, MISSING)
+
+
+def set_or_delete(thing: object, name: str, value: object) -> None:
+    if value is MISSING:
+        delattr(thing, name)
+    else:
+        setattr(thing, name, value)
+
+
+def no_attribute(thing: object, name: str) -> AttributeError:
+    return AttributeError(f"{type(thing).__name__!r} object has no attribute {name!r}")
+
+
+def is_of_locals(kind: type, name: str) -> bool:
+    """Whether a class has a special method from threading.local itself."""
+    found = class_attribute(kind, name)
+    return any(vars(base).get(name) is found for base in RUNNING.check.standard.locals)
 
 
 def load_cached(thing: object, name: str) -> object:
@@ -324,6 +417,10 @@ def compute(thing: Any, name: str, function: Callable[..., object]) -> object:
 def load_class_level(thing: object, name: str) -> object:
     """Two reads: of the instance, and if it has no such attribute of its own, of the class."""
     read(thing, name)
+    return found_at_class_level(thing, name)
+
+
+def found_at_class_level(thing: object, name: str) -> object:
     own = present_value(thing, name)
     if own is not MISSING:
         return own
@@ -351,9 +448,18 @@ def read_in_classes(kind: type, name: str) -> Any:
             read(base, name)
         elif is_seen:
             objects.trusted.add(name)
+        elif is_changeable(base) and objects.is_changed_in_classes(name):
+            read(base, name)
         if name in base.__dict__:
             return base.__dict__[name]
     return MISSING
+
+
+HEAP_TYPE: Final = 1 << 9  # among the flags of a class: one whose attributes can be set
+
+
+def is_changeable(kind: type) -> bool:
+    return bool(kind.__flags__ & HEAP_TYPE) and not module_of(kind).startswith("mazurka.")
 
 
 def store_attribute(thing: object, name: str, value: object) -> None:
@@ -370,12 +476,9 @@ def store_attribute(thing: object, name: str, value: object) -> None:
     if way == OF_PROXY:
         store_attribute(referent_of(thing), name, value)
         return
-    if way == OF_LOCAL:
-        namespace = check.standard.namespace_of(thing)
-        if namespace is not None:
-            runtime.note_change()
-            namespace[name] = value
-            return
+    if way == OF_LOCAL and is_of_locals(kind, "__setattr__"):
+        store_local(thing, name, value)
+        return
     if way == OF_MODULE and check.objects.is_namespace(globals_of(thing)):
         write(globals_of(thing), name, value)
     elif way == OF_CLASS or (is_stored(kind, name, way) and is_pythons_own(kind.__setattr__)):
@@ -387,7 +490,7 @@ def store_attribute(thing: object, name: str, value: object) -> None:
         note_native(thing, name, value)
     setattr(thing, name, value)
     if way == OF_CLASS:
-        RUNNING.check.changeable.ways.clear()  # instances may find it in another way now
+        RUNNING.check.changeable.forget_ways()  # instances may find it in another way now
 
 
 def note_module(module: ModuleType, name: str) -> None:
@@ -451,10 +554,10 @@ def announce_plainly(thing: object, name: str, value: object) -> None:
         return
     note_name(name)
     way = way_to(type(thing), name)
-    if is_plain(way) or way == OF_CLASS:
+    if way == OF_CLASS or is_stored(type(thing), name, way):
         write(thing, name, value)
     if way == OF_CLASS:
-        RUNNING.check.changeable.ways.clear()
+        RUNNING.check.changeable.forget_ways()
     elif issubclass(type(thing), type):
         note_special(cast(type, thing), name)
     elif way == OF_MODULE:
@@ -539,16 +642,14 @@ def delete_attribute(thing: object, name: str) -> None:
         if way == OF_PROXY:
             delete_attribute(referent_of(thing), name)
             return
-        if way == OF_LOCAL:
-            namespace = check.standard.namespace_of(thing)
-            if namespace is not None and name in namespace:
-                del namespace[name]
-                return
+        if way == OF_LOCAL and is_of_locals(kind, "__delattr__"):
+            store_local(thing, name, MISSING)
+            return
         if way == OF_MODULE and check.objects.is_namespace(globals_of(thing)):
             write(globals_of(thing), name, MISSING)
         elif way == OF_CLASS or (is_stored(kind, name, way) and is_pythons_own(kind.__delattr__)):
             write(thing, name, MISSING)
-            RUNNING.check.changeable.ways.clear()
+            RUNNING.check.changeable.forget_ways()
         elif way == OF_MODULE:
             note_module(cast(ModuleType, thing), name)
         elif issubclass(kind, type):

@@ -18,6 +18,7 @@ import sys
 import typing
 import warnings
 from _string import formatter_field_name_split  # type: ignore[import-not-found]
+from _thread import _local
 from abc import ABCMeta
 from array import array
 from collections import OrderedDict, defaultdict, deque, namedtuple
@@ -47,15 +48,18 @@ from mazurka.python.memory.attributes import (
     delete_attribute,
     delete_by_descriptor,
     delete_in_class,
+    delete_local,
     delete_plainly,
     load_attribute,
     load_by_descriptor,
     load_in_class,
+    load_own_of_local,
     load_plainly,
     note_module,
     store_attribute,
     store_by_descriptor,
     store_in_class,
+    store_local,
     store_plainly,
 )
 from mazurka.python.memory.cached_functions import cache_method, call_cached
@@ -78,6 +82,7 @@ from mazurka.python.memory.containers import (
     owner_of,
     pairs_of,
     parts_of,
+    read_all,
     runs_code,
     shown,
     stable,
@@ -506,6 +511,11 @@ PLAIN: Final[dict[type, dict[str, Callable[..., object]]]] = {
         "__delattr__": delete_in_class,
         "__getattribute__": load_in_class,
     },
+    _local: {
+        "__setattr__": store_local,
+        "__delattr__": delete_local,
+        "__getattribute__": load_own_of_local,
+    },
 }
 
 
@@ -585,13 +595,18 @@ def call_ordering(
     if len(arguments) == 1:
         if our_function is not sorted and (type(key) in CODE or is_code_run_for(arguments[0])):
             return our_function(iterate(arguments[0]), key=compared_by(key), **named)
-        items = list(items_of(arguments[0]))
+        items = in_list(items_of(arguments[0]), our_function is sorted)
         arguments = (items,)
     else:
         items = list(arguments)
     if key is None and not has_parts(items):
         return our_function(*arguments, **named)
     return our_function(*arguments, key=compared_by(key), **named)
+
+
+def in_list(items: Any, asks_for_length: bool) -> list[Any]:
+    """Items of which there may be code that says how many there are: `sorted` asks for that."""
+    return list(items) if asks_for_length else [item for item in items]  # noqa: C416
 
 
 def call_sorting(function: Any, items: Any, *arguments: Any, **named: Any) -> object:
@@ -884,6 +899,19 @@ def has_attribute(thing: object, name: str) -> bool:
     return load_by_name(thing, name, MISSING) is not MISSING
 
 
+def truth_of(*values: Any) -> bool:
+    """What `bool` does."""
+    return truth(values[0]) if len(values) == 1 else bool(*values)
+
+
+def names_of(*things: Any) -> list[str]:
+    """What `dir` does, which looks at all attributes of an object."""
+    check = RUNNING.check
+    if things and not check.runtime.is_elsewhere() and own_dict(things[0]) is not None:
+        read_all(check.objects.dict_of(things[0]))
+    return dir(*things)
+
+
 def check_instance(thing: object, kinds: Any) -> bool:
     """What `isinstance` does. Protocols ask for attributes, which may be those of the object."""
     if type(kinds) is type or type(thing) in ATOMS or RUNNING.check.runtime.is_elsewhere():
@@ -1052,6 +1080,7 @@ BUILTINS: Final[dict[object, Callable[..., object]]] = {
     print: print_shown,
     namedtuple: namedtuple,  # it looks at its caller
     len: length,
+    bool: truth_of,
     open: open_file,
     id: identify,
     enumerate: make_enumerate,
@@ -1071,6 +1100,7 @@ BUILTINS: Final[dict[object, Callable[..., object]]] = {
     setattr: store_attribute,
     delattr: delete_attribute,
     isinstance: check_instance,
+    dir: names_of,
 }
 
 

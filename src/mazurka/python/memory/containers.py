@@ -30,6 +30,7 @@ from mazurka.engine.operation import (
 from mazurka.python.check import RUNNING
 from mazurka.python.memory.attributes import read, write
 from mazurka.python.memory.cells import Contents
+from mazurka.python.memory.identities import all_of
 from mazurka.python.memory.quiet import are_coded, at_once, is_coded, quietly
 from mazurka.python.memory.shapes import (
     ATOMS,
@@ -143,21 +144,28 @@ def announce(kind: int, contents: Contents, item: int, key: object) -> None:
 
 
 def read_all(container: object) -> None:
-    note_whole(container)
+    if note_whole(container):
+        return
     contents = RUNNING.check.objects.contents_of(container)
     if contents is not None:
         announce(READ_WHOLE, contents, -1, None)
 
 
-def note_whole(container: object) -> None:
-    """What is done to all attributes of an object at once cannot be told for each of them. (Who
-    wraps a function copies all of its attributes, which hardly anybody changes.)"""
+def note_whole(container: object) -> bool:
+    """Whether what is done to a container is done to all attributes of an object at once, which
+    cannot be told for each of them. (Who wraps a function copies all of its attributes, which
+    hardly anybody changes.)"""
     objects = RUNNING.check.objects
     instance = objects.instance_with(container) if objects.dicts else None
-    if type(instance) is FunctionType:
-        return
-    if instance is not None and not is_model(type(instance)):
+    if instance is None:
+        return False
+    if issubclass(type(instance), type):  # many look at all of a class, but who changes one?
+        is_news = objects.is_changed_in_classes(all_of(cast(type, instance)))
+    else:
+        is_news = type(instance) is not FunctionType and not is_model(type(instance))
+    if is_news:
         objects.note_opaque("the use of __dict__ as a whole", instance)
+    return True
 
 
 def is_model(kind: type) -> bool:
@@ -169,8 +177,7 @@ def is_model(kind: type) -> bool:
 def change_all(container: object) -> None:
     check = RUNNING.check
     objects = check.objects
-    note_whole(container)
-    contents = objects.contents_of(container)
+    contents = None if note_whole(container) else objects.contents_of(container)
     if contents is None:
         check.runtime.note_change()
         objects.save_own_contents(container)
@@ -180,6 +187,8 @@ def change_all(container: object) -> None:
 
 
 def read_length(container: object) -> None:
+    if note_whole(container):
+        return
     contents = RUNNING.check.objects.contents_of(container)
     if contents is not None:
         announce(LENGTH, contents, -1, None)

@@ -95,6 +95,11 @@ def site_name(site: tuple[object, int]) -> str:
     return f"{code.co_qualname}:{code.co_firstlineno}:{instruction}"
 
 
+def all_of(kind: type) -> str:
+    """What stands for all attributes of a class."""
+    return f"(all of {name_of_class(kind)})"
+
+
 class Misjudged(BeginsAnew):
     """What an object was taken for was wrong: begin the search anew, and take it for what it is."""
 
@@ -147,6 +152,9 @@ class Objects(Memory):
         # the search relies on not to be.
         self.changed: set[str] = set()
         self.trusted: set[str] = set()
+        # The same for classes alone: attributes of those whose code is not rewritten, and any.
+        self.changed_in_classes: set[str] = set()
+        self.trusted_in_classes: set[str] = set()
         self.unsteady: set[str] = set()  # what keys are compared by, though it changes
         self.rooting = False  # whether what is found now is outside
         self.todo: list[tuple[object, str]] = []  # what is to be shared next, and its label
@@ -168,6 +176,7 @@ class Objects(Memory):
         self.before = {}
         self.classes = {}
         self.trusted = set()
+        self.trusted_in_classes = set()
         for record in self.outside.values():
             record.identity = Identity(record.identity.name, record.identity.label)
             record.fields = {}
@@ -637,6 +646,22 @@ class Objects(Memory):
             self.dicts[id(own)] = own, thing
         return own
 
+    def note_class_dict(self, kind: type) -> None:
+        """Somebody gets hold of the dict of a class: its items are the attributes."""
+        own = cast(Any, kind).__dict__
+        if type(own) is MappingProxyType:
+            self.record_of(kind)
+            owner = get_referents(own)[0]
+            self.dicts[id(owner)] = owner, kind
+
+    def is_changed_in_classes(self, name: str) -> bool:
+        """Whether the program is known to set attributes of this name in classes, or any attribute
+        of a class; if not, from now on the search relies on it."""
+        if name in self.changed_in_classes:
+            return True
+        self.trusted_in_classes.add(name)
+        return False
+
     def instance_with(self, container: object) -> object:
         """The object whose attributes are the items of a dict, if threads share it."""
         found = self.dicts.get(id(container))
@@ -737,6 +762,11 @@ class Objects(Memory):
                 self.has_news = True
                 self.stop_search()
         self.changed.add(known.field)
+        if issubclass(type(thing), type):
+            news = {known.field, all_of(cast(type, thing))} - self.changed_in_classes
+            self.changed_in_classes.update(news)
+            if not news.isdisjoint(self.trusted_in_classes):
+                self.stop_search()
         is_news = known.is_relied_on and known.name not in self.unsteady
         if is_news:
             self.unsteady.add(known.name)

@@ -237,6 +237,7 @@ class ExpressionRewriter(ast.NodeTransformer):
             node.func = self.awaited_function(node)
         else:
             special = self.called_on_generator(node) or self.asking_class(node)
+            special = special or self.listing_names(node)
             node.func = special or self.called(node.func)
         if len(node.args) == 1 and isinstance(node.args[0], ast.Starred) and node.keywords:
             node.args[0].value = self.unpacked(node.args[0].value, "unpack_late")
@@ -289,6 +290,12 @@ class ExpressionRewriter(ast.NodeTransformer):
         if all(self.is_builtin(name, BUILTIN_CLASSES) for name in names):
             return None
         return at(node.func, ast.Constant(f"{HOOK}check_instance"))
+
+    def listing_names(self, node: ast.Call) -> ast.expr | None:
+        """For `dir` of an object. (Without one it looks at its caller.)"""
+        if not self.is_builtin(node.func, {"dir"}) or not node.args:
+            return None
+        return at(node.func, ast.Constant(f"{HOOK}names_of"))
 
     def visit_keyword(self, node: ast.keyword) -> ast.keyword:
         node.value = self.visit(node.value) if node.arg is not None else self.unpacked(node.value)

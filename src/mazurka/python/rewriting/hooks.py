@@ -49,6 +49,7 @@ from mazurka.python.memory.calls import (
     check_instance,
     entered,
     method,
+    names_of,
 )
 from mazurka.python.memory.containers import (
     compare,
@@ -128,6 +129,7 @@ HOOKS: Final[dict[str, Callable[..., object]]] = {
     "entered": entered,
     "any_of_new": any_of_new,
     "check_instance": check_instance,
+    "names_of": names_of,
     "all_of_new": all_of_new,
     "enter_loop": enter_loop,
     "again": again,
