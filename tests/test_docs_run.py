@@ -169,7 +169,7 @@ def needed(page: Path, block: Block) -> str:
 GIVEN = {
     ("docs/architecture.md", "from mazurka.api import explore_tasks"): """
         import mazurka
-        def program(): mazurka.choose(range(300))
+        def program(): mazurka.choose(range(110))
     """,
     ("docs/linearizability.md", "class Items:"): """
         import mazurka, queue

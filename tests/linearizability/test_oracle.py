@@ -1,6 +1,5 @@
 """Verdicts on small random objects, against brute force."""
 
-import os
 import random
 from typing import Any, NamedTuple
 
@@ -16,8 +15,9 @@ from tests.linearizability.oracle import (
     random_bodies,
     with_other_variable,
 )
+from tests.oracles.generated import PROGRAMS
 
-COUNT = int(os.environ.get("MAZURKA_ORACLE_PROGRAMS", "200")) // 2
+COUNT = PROGRAMS // 2
 EXHAUSTIVE = ("pop", "optimal", "source", "trust", "qpor", "naive")
 SHAPES = ((2, 1), (1, 1), (2, 2), (1, 1, 1))
 

@@ -1,6 +1,5 @@
 """C programs against specifications in Python."""
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,10 @@ from examples.linearizable import in_c
 from mazurka.native.c_program import CProgram
 from tests.linearizability.oracle import Specified, all_linearizable
 from tests.linearizability.test_oracle import Case, drawn
+from tests.oracles.generated import PROGRAMS
 
 OBJECTS = Path(__file__).parents[1] / "linearizability" / "objects.c"
-COUNT = max(8, int(os.environ.get("MAZURKA_ORACLE_PROGRAMS", "200")) // 20)
+COUNT = max(8, PROGRAMS // 20)
 LETTERS = {"copy": "p", "await": "w"}  # of steps; else the first one
 
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from mazurka.engine.result import DATA_RACE
 from mazurka.native.program import Manner
 from tests.native.in_process import compiled_text, explored
+from tests.oracles.generated import PROGRAMS
 
 ORDERS = ("relaxed", "acquire", "release", "acq_rel", "seq_cst")
-PROGRAMS = int(os.environ.get("MAZURKA_ORACLE_PROGRAMS", "200"))
 SEED = int(os.environ.get("MAZURKA_ORACLE_SEED", "1"))
 
 

@@ -12,8 +12,8 @@ import mazurka
 from mazurka.engine.result import DATA_RACE
 from mazurka.native.program import Manner
 from tests.native.in_process import compiled_text, explored
+from tests.oracles.generated import PROGRAMS
 
-PROGRAMS = int(os.environ.get("MAZURKA_ORACLE_PROGRAMS", "200"))
 SEED = int(os.environ.get("MAZURKA_ORACLE_SEED", "1"))
 LOCATIONS = 3
 
