@@ -435,6 +435,35 @@ def test_a_breakpoint_stops_once(write: Write) -> None:
     assert "nondeterminism" not in left.stdout + left.stderr
 
 
+def test_who_leaves_the_debugger_in_a_thread_meets_no_other_one(write: Write) -> None:
+    text = """
+        import threading
+
+        class Counter:
+            value = 0
+
+        def race():
+            counter = Counter()
+
+            def add():
+                found = counter.value
+                counter.value = found + 1
+
+            threads = [threading.Thread(target=add) for _ in range(2)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert counter.value == 2
+    """
+    write("race.py", text)
+    run("check", "race.py::race")
+    line = "                found = counter.value\n"
+    write("race.py", text.replace(line, f"{line}                breakpoint()\n"))
+    left = in_debugger("q\n", "replay", str(kept()[0]))
+    assert left.returncode == 130 and left.stdout.count("(Pdb)") == 1
+
+
 def test_a_replay_runs_the_program_once(write: Write) -> None:
     write(
         "race.py",

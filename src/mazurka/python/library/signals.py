@@ -3,7 +3,9 @@ has set is put back after each execution."""
 
 import functools
 import signal
+import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 from mazurka.python.check import RUNNING
@@ -17,17 +19,24 @@ def in_main_thread_only(name: str) -> Patch:
 
     @functools.wraps(original)
     def call(*arguments: Any, **named: Any) -> Any:
+        if not in_execution() or is_debugger(sys._getframe(1)):
+            return original(*arguments, **named)
         thread = RUNNING.check.runtime.current
-        if in_execution() and thread is not None and thread.id != 0:
+        if thread is not None and thread.id != 0:
             raise ValueError("signal only works in main thread of the main interpreter")
-        if in_execution() and name == "signal":
+        if name == "signal":
             change_setting(SIGNALS, f"signal{arguments!r}")
         found = original(*arguments, **named)
-        if in_execution() and name == "signal":
+        if name == "signal":
             RUNNING.check.models.signals.setdefault(arguments[0], found)
         return found
 
     return Patch(signal, name, call)
+
+
+def is_debugger(frame: FrameType) -> bool:
+    """Whether it is pdb that goes on, and wants to hear of Ctrl-C: no step of the program."""
+    return frame.f_globals.get("__name__") == "pdb"
 
 
 def put_back_signals() -> None:

@@ -16,7 +16,13 @@ from mazurka.engine.operation import LOAD, STORE, TIMED_WAIT, WAIT
 from mazurka.python.check import RUNNING
 from mazurka.python.primitives.threads import Handle, started
 from mazurka.python.primitives.timeouts import in_time
-from mazurka.python.runtime.runtime import Block, Cancelled, SharedObject, Stuck
+from mazurka.python.runtime.runtime import (
+    Block,
+    Cancelled,
+    SharedObject,
+    Stuck,
+    leaves_debugger,
+)
 from mazurka.python.runtime.thread import ThreadNames
 
 HANDLE = "_mazurka_handle"
@@ -138,6 +144,8 @@ class ThreadRun:
         except (Cancelled, Stuck, KeyboardInterrupt, MazurkaError):
             raise
         except BaseException as error:
+            if leaves_debugger(error):
+                raise
             if not self.hook_takes(error, self.thread):
                 self.end()
                 raise
