@@ -325,8 +325,44 @@ MUTANTS = [
     # Buster
     Mutant(
         "explore/trust/preemptions.py",
-        "                if could_go_on(self.order, event, done):\n",
+        "                if could_go_on(self.order, event, when_left):\n",
         "                if False:\n",
+        BOUNDS,
+    ),
+    Mutant(
+        "explore/trust/preemptions.py",
+        "if can_come(event.clock, when_left) and not writes_any(event, self.waited):",
+        "if can_come(event.clock, when_left):",
+        BOUNDS,
+    ),
+    Mutant(
+        "explore/trust/preemptions.py",
+        "            if self.all_done(done)[thread] == before:  # left after this thread\n",
+        "            if False:\n",
+        BOUNDS,
+    ),
+    Mutant(
+        "explore/trust/preemptions.py",
+        "taken = self.schedule.preemptions + self.schedule.left_enabled(waiting)",
+        "taken = self.schedule.preemptions",
+        BOUNDS,
+    ),
+    Mutant(
+        "explore/trust/preemptions.py",
+        "return place + 1 == len(events) or writes_any(events[place], self.waited)",
+        "return place + 1 == len(events)",
+        BOUNDS,
+    ),
+    Mutant(
+        "explore/trust/preemptions.py",
+        "return place + 1 == len(events) or",
+        "return",
+        BOUNDS,
+    ),
+    Mutant(
+        "explore/trust/preemptions.py",
+        "if judged is None or part.ends != judged.ends or part.lengths != judged.lengths:",
+        "if judged is None or part.ends != judged.ends:",
         BOUNDS,
     ),
     Mutant(
