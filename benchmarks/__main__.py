@@ -1,5 +1,5 @@
 """The command line: ``python -m benchmarks list | run | table | qpor | bounds | gap | halves |
-jobs | kills | estimates | executors | lengths | trees | edits | told``."""
+faster | jobs | kills | estimates | executors | lengths | trees | edits | told``."""
 
 import sys
 from collections import Counter
@@ -21,6 +21,9 @@ from benchmarks.estimates import render as render_estimates
 from benchmarks.estimates import summary as summary_of_estimates
 from benchmarks.executors import PROGRAMS, measured
 from benchmarks.executors import render as render_executors
+from benchmarks.faster import PAPER as PAPERS_BOUNDS
+from benchmarks.faster import compared
+from benchmarks.faster import render as render_faster
 from benchmarks.gap import gaps
 from benchmarks.gap import render as render_gaps
 from benchmarks.halves import explore_in_halves
@@ -322,6 +325,19 @@ def bounds(name: str, most: int, max_executions: int) -> None:
     console.print(render_bounds(name, found))
     if any(bounded.difference for bounded in found):
         sys.exit(1)
+
+
+@main.command
+@click.argument("names", nargs=-1, type=click.Choice(list(PAPERS_BOUNDS)))
+@click.option("--repeats", type=click.IntRange(min=1), default=3, show_default=True)
+def faster(names: tuple[str, ...], repeats: int) -> None:
+    """Up to which bound on preemptions a search is faster than without one, beside the paper's."""
+    console = open_console()
+    found = []
+    for name in names or PAPERS_BOUNDS:
+        with console.status(f"running {name}"):
+            found.append(compared(name, repeats))
+    console.print(render_faster(found))
 
 
 @main.command
