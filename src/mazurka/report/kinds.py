@@ -1,5 +1,6 @@
 """Names for bugs in which accesses come in the wrong order, from the races that decide."""
 
+import re
 from collections.abc import Callable, Iterator
 
 from mazurka.engine.operation import COMPARE_EXCHANGE, WAIT
@@ -316,9 +317,10 @@ def cancelled(case: Case) -> Found | None:
                 if case.steps[turn].thread == step.name and case.steps[turn].position >= 0
             ]
             begun = [turn for turn in range(place) if case.steps[turn].action.startswith("run ")]
+            at = re.search(r" \([^()]+:\d+\)$", step.action)
             sentence = (
                 f"cancelled await: {step.thread} cancelled {step.name} {where(step)} while it was "
-                "at an await"
+                f"at an await{at[0] if at else ''}"
             )
             return Found(
                 "cancelled await", sentence, tuple(sorted({*turns[-1:], *begun[-1:], place}))

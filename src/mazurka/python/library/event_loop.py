@@ -8,6 +8,7 @@ while tasks are ready.
 
 import asyncio
 import functools
+import os
 import sys
 import threading
 import weakref
@@ -57,8 +58,23 @@ class Task(asyncio.Task[Any]):
     def cancel(self, *arguments: Any, **options: Any) -> bool:
         asked = super().cancel(*arguments, **options)
         if asked and in_execution():
-            RUNNING.check.runtime.remark("cancel", None, "it ends at its await", name_of_task(self))
+            ending = f"it ends at its await{place_of_await(self)}"
+            RUNNING.check.runtime.remark("cancel", None, ending, name_of_task(self))
         return asked
+
+
+def place_of_await(task: Task) -> str:
+    """Where a task is, of the coroutines that it has called in the innermost that is the user's."""
+    found = ""
+    coroutine: Any = task.get_coro()
+    while coroutine is not None:
+        if getattr(coroutine, "cr_suspended", False):
+            frame = coroutine.cr_frame
+            file = frame.f_code.co_filename
+            if not file.startswith(PLUMBING):
+                found = f" ({os.path.basename(file)}:{frame.f_lineno})"
+        coroutine = getattr(coroutine, "cr_await", None)
+    return found
 
 
 class Future(asyncio.Future[Any]):
