@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 import mazurka
 from mazurka.cli.main import main
+from mazurka.report.progress import Progress
 
 QUICK = ("-p", "no:hypothesispytest")  # which takes a second to import
 BANK = """
@@ -697,17 +698,79 @@ def test_long_checks_tell_how_far_they_are(
     result.stdout.no_fnmatch_line("mazurka: * steps deep*")
 
 
+@pytest.mark.parametrize("flags", [[], ["-q"]])
 def test_what_was_found_before_ctrl_c_is_kept(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, flags: list[str]
 ) -> None:
-    def interrupt(view: object, result: mazurka.Result, waited: float) -> None:
-        if result.executions > 20:
-            signal.raise_signal(signal.SIGINT)
+    class Interrupting(Progress):
+        def __call__(self, result: mazurka.Result) -> None:
+            if result.executions > 20:
+                signal.raise_signal(signal.SIGINT)
+            super().__call__(result)
 
-    monkeypatch.setattr("mazurka.report.progress.Lines.__call__", interrupt)
+    monkeypatch.setattr("mazurka.report.progress.Progress", Interrupting)
     pytester.makepyfile(LONG)
-    result = pytester.runpytest_inprocess(no_reraise_ctrlc=True)
+    result = pytester.runpytest_inprocess(*flags, no_reraise_ctrlc=True)
     result.stdout.fnmatch_lines(
         ["mazurka: *::test_long: INCOMPLETE*(interrupted); * executions in *", "What would help:"]
     )
     assert result.ret == pytest.ExitCode.INTERRUPTED
+
+
+def test_jobs_are_for_tests_that_other_processes_find(pytester: pytest.Pytester) -> None:
+    result = run(
+        pytester,
+        """
+        import unittest, mazurka, pytest
+
+        @mazurka.check
+        def test_function():
+            mazurka.choose([1, 2])
+
+        class TestMethods:
+            @mazurka.check
+            def test_method(self):
+                mazurka.choose([1, 2])
+
+        class TestCase(unittest.TestCase):
+            @mazurka.check
+            def test_of_a_case(self):
+                mazurka.choose([1, 2])
+
+        class TestSetup:
+            def setup_method(self):
+                self.choices = [1, 2]
+
+            @mazurka.check
+            def test_setup(self):
+                mazurka.choose(self.choices)
+
+        @pytest.mark.parametrize("choices", [[1, 2]])
+        @mazurka.check
+        def test_parameter(choices):
+            mazurka.choose(choices)
+
+        @pytest.fixture
+        def made(): return 1
+
+        @mazurka.check(fresh=["made"])
+        def test_fresh(made):
+            mazurka.choose([made, 2])
+
+        @pytest.mark.usefixtures("made")
+        @mazurka.check
+        def test_fixture():
+            mazurka.choose([1, 2])
+        """,
+        "--mazurka-jobs",
+        "2",
+    )
+    result.assert_outcomes(passed=3, failed=4)
+    result.stdout.fnmatch_lines(
+        [
+            "*cannot find TestSetup.test_setup: it needs setup_method, which *",
+            "*cannot find test_parameter: it needs fixtures of pytest (choices), which *",
+            "*cannot find test_fresh: it needs fixtures of pytest (made)*",
+            "*cannot find test_fixture: it needs fixtures of pytest (made), which *",
+        ]
+    )

@@ -173,6 +173,7 @@ class Runner:
     replays: Callable[[], Schedule | None] = lambda: None
     watch: "Callable[[], Progress] | None" = None  # how far checks are
     interrupted: Callable[[Result], object] = lambda result: None  # if the user ends one
+    needs: str = ""  # what tests get from it that they would not get in another process
 
 
 @contextmanager
@@ -887,11 +888,27 @@ def checked(
             return call(*arguments, **named)
 
         del program.__wrapped__  # it takes no arguments any more
+        vars(program)["mazurka_body"] = body_elsewhere(function, arguments, named)
         first = [*schedules_on(test), *options.get("try_first", ())]
         run_check(program, {**options, "try_first": first})
 
     vars(test)["mazurka_options"] = options
     return test
+
+
+def body_elsewhere(
+    function: Callable[..., Any], arguments: tuple[Any, ...], named: dict[str, Any]
+) -> Callable[[], object] | str:
+    """What other processes are to find of a test that is called: its body, or why they cannot."""
+    needs = runner_now().needs
+    if needs:
+        return f"it needs {needs}, which is there in this process alone"
+    if not arguments and not named:
+        return function
+    owner = type(arguments[0]) if len(arguments) == 1 and not named else object
+    if inspect.unwrap(getattr(owner, function.__name__, type)) is inspect.unwrap(function):
+        return MethodType(function, arguments[0])
+    return "it is called with arguments"
 
 
 def with_fresh_fixtures(
@@ -921,6 +938,7 @@ def with_fresh_fixtures(
                 next(ending, None)
 
     del program.__wrapped__
+    vars(program)["mazurka_body"] = f"it needs fixtures of pytest ({', '.join(names)})"
     return program
 
 

@@ -234,6 +234,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
         checks.known,
         checks.to_replay,
     )
+    runner.needs = needs_of(item)
     runner.watch = watcher_of(item.config)
     runner.interrupted = checks.end
     try:
@@ -319,18 +320,21 @@ def runner_for(item: pytest.Item, number: int) -> str:
 
 
 def watcher_of(config: pytest.Config) -> "Callable[[], Progress] | None":
-    """Tells how far long checks are, on pytest's terminal, if there is one and it is not quiet."""
+    """Tells how far long checks are, on pytest's terminal, if there is one and it is not quiet; and
+    keeps what they have found."""
+    from mazurka.report.progress import Lines, Progress
+
     reporter = config.pluginmanager.get_plugin("terminalreporter")
-    if reporter is None or config.get_verbosity() < 0:
+    if reporter is None:
         return None
+    if config.get_verbosity() < 0:
+        return Progress
     capture = config.pluginmanager.get_plugin("capturemanager")
 
     def write(line: str) -> None:
         with capture.global_and_fixture_disabled() if capture else contextlib.nullcontext():
             reporter.ensure_newline()
             reporter.write_line(f"mazurka: {line}")
-
-    from mazurka.report.progress import Lines, Progress
 
     return lambda: Progress(Lines(write))
 
@@ -531,6 +535,21 @@ def is_replayable(item: pytest.Item) -> bool:
     tests = getattr(item, "cls", None)
     has_setup = tests is not None and setup_of(tests)
     return not has_setup and not inspect.signature(function_of(item)).parameters
+
+
+def needs_of(item: pytest.Item) -> str:
+    """What pytest does for a test before it runs, whatever asks for it."""
+    from mazurka.cli.targets import setup_of
+
+    tests = getattr(item, "cls", None)
+    setup = setup_of(tests) if tests is not None else ""
+    if setup:
+        return setup
+    names = [name for name in getattr(item, "fixturenames", ()) if name != "request"]
+    names = [name for name in names if not name.startswith("_unittest_")]  # all such tests have it
+    if any(name.startswith("_xunit_") for name in names):
+        return "the setup functions of its module or class"
+    return f"fixtures of pytest ({', '.join(names)})" if names else ""
 
 
 def function_of(item: pytest.Item) -> Any:

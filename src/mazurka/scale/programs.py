@@ -53,6 +53,10 @@ def named(program: Any) -> NamedProgram:
     if hasattr(program, "flags"):  # a C program
         file = os.path.abspath(program.file)
         return NamedProgram("", str(program.file), file, tuple(program.flags), tuple(program.args))
+    body = getattr(program, "mazurka_body", program)  # of a test that explores it
+    if isinstance(body, str):
+        raise not_found(program.__qualname__, body)
+    program = body
     function = program.__func__ if isinstance(program, MethodType) else program
     module = getattr(function, "__module__", None) or ""
     name = getattr(function, "__qualname__", "")
