@@ -84,11 +84,10 @@ def users_variable(thing: object) -> str:
 
 
 def local_variable(frame: Any, thing: object) -> str:
-    variables = frame.f_locals
-    names = [name for name, value in variables.items() if value is thing]
-    if type(variables) is dict:  # a copy that the frame keeps, before Python 3.13
-        variables.clear()  # so that nothing lives longer for our having looked
-    return next((name for name in names if name.isidentifier() and name not in OF_METHODS), "")
+    for name, value in frame.f_locals.items():
+        if value is thing and name.isidentifier() and name not in OF_METHODS:
+            return str(name)
+    return ""
 
 
 def users_frame(frame: FrameType | None) -> FrameType | None:
