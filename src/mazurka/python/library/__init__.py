@@ -109,22 +109,27 @@ def steered_standard_library() -> Iterator[None]:
     logger = logging.getLogger("concurrent.futures")
     logger.addFilter(silent)
     hook = threading.excepthook
-    if check.models.log is None:
-        check.models.log = logging_handlers.Captured()
-
+    models, event_loops = check.models, check.event_loops
+    if models.log is None:
+        models.log = logging_handlers.Captured()
+    log = models.log
     process = check.process = WholeProcess()
 
     def begin() -> None:
+        # Before each execution, and not compiled: most of them have nothing to put back.
         if check.changes_process:
             process.put_back()
-        check.event_loops.let_go()
-        check.models.fresh.clear()
-        check.models.seeded = None
-        if check.models.signals:
+        if event_loops.made:
+            event_loops.let_go()
+        if models.fresh:
+            models.fresh.clear()
+        models.seeded = None
+        if models.signals:
             signals.put_back_signals()
-        if check.models.finalizers:
+        if models.finalizers:
             finalizers.note_finalizers()
-        check.models.log.put_back()
+        if log.handlers:
+            log.put_back()
         threading.excepthook = hook
 
     runtime.explorer = get_ident()
