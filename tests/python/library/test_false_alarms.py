@@ -2,6 +2,7 @@
 
 import asyncio
 import functools
+import io
 import logging
 import queue
 import signal
@@ -135,6 +136,16 @@ def test_the_standard_handlers_add_no_executions() -> None:
         in_threads(lambda: logger.warning("a"), lambda: logger.warning("b"))
 
     assert mazurka.explore(program).executions == 1
+
+
+def test_what_the_standard_handlers_write_to_memory_is_seen() -> None:
+    def program() -> str:
+        logger, file = logging.Logger("own"), io.StringIO()
+        logger.addHandler(logging.StreamHandler(file))
+        in_threads(lambda: logger.warning("a"), lambda: logger.warning("b"))
+        return file.getvalue()
+
+    assert set(mazurka.explore(program).outcomes) == {"a\nb\n", "b\na\n"}
 
 
 # Signals

@@ -6,10 +6,15 @@ import linecache
 import pickle
 import sys
 import textwrap
-from collections import namedtuple
+import threading
+import weakref
+from collections import UserDict, UserList, namedtuple
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from queue import PriorityQueue
 from typing import Any
 
 import pytest
@@ -64,6 +69,44 @@ def test_a_package_that_is_declared_harmless(site: Path) -> None:
     assert (result.verdict, result.executions) == ("verified", 1)
     assert result.opaque == ["harmless_counter"]
     assert "not looked at: harmless_counter" in result_text("program", result)
+
+
+def test_objects_of_the_standard_library_that_it_calls_itself() -> None:
+    """A thread calls its target, and an executor a class: neither is code of the program."""
+
+    class Kept:
+        pass
+
+    def finalized() -> tuple[bool, int]:
+        kept, calls, alive = Kept(), list[int](), list[bool]()
+        finalizer = weakref.finalize(kept, calls.append, 1)
+        threads = [
+            threading.Thread(target=finalizer),
+            threading.Thread(target=lambda: alive.append(finalizer.detach() is not None)),
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return alive[0], len(calls)
+
+    def copied() -> int:
+        table: UserDict[str, int] = UserDict(a=0)
+        with ThreadPoolExecutor(1) as pool:
+            copy: Future[UserDict[str, int]] = pool.submit(partial(UserDict, table))
+            table["a"] = 1
+            return copy.result()["a"]
+
+    def ordered() -> bool:
+        items, line = UserList([1]), PriorityQueue[UserList[int]]()
+        line.put(UserList([2]))
+        both(lambda: line.put(items), lambda: items.__setitem__(0, 3))
+        return line.get() is items
+
+    told = explore(ordered).warnings
+    assert any("the comparison of keys does to UserList.data" in warning for warning in told)
+    assert set(explore(finalized).outcomes) == {(True, 0), (False, 1)}
+    assert set(explore(copied).outcomes) == {0, 1}
 
 
 class Box:

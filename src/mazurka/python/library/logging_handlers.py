@@ -2,7 +2,8 @@
 captured is what this execution has written.
 
 The order in which the standard handlers write is of no interest: their locks are left alone, so
-that programs which write to the log have no more executions than others.
+that programs which write to the log have no more executions than others. But if they write to a
+file in memory, the program may look at that.
 """
 
 import functools
@@ -14,6 +15,8 @@ from typing import Any
 from mazurka.python.check import RUNNING
 from mazurka.python.library.locks import modelled_lock
 from mazurka.python.library.steering import Patch
+from mazurka.python.memory.containers import change_all
+from mazurka.python.memory.states import FILES
 from mazurka.python.primitives.locks import Lock
 from mazurka.python.runtime.standard_thread import in_execution
 
@@ -30,10 +33,18 @@ def lock_of(handler: Any) -> Lock | None:
     return modelled_lock(handler.lock) if is_own else None
 
 
+def announce_file(handler: Any) -> None:
+    """A standard handler is about to write."""
+    is_seen = RUNNING.check.code is not None and in_execution()
+    if is_seen and type(handler) is logging.StreamHandler and type(handler.stream) in FILES:
+        change_all(handler.stream)
+
+
 @functools.wraps(original_acquire)
 def acquire(self: Any) -> None:
     lock = lock_of(self)
     if lock is None:
+        announce_file(self)
         original_acquire(self)
     else:
         lock.acquire()
@@ -53,6 +64,7 @@ def handle(self: Any, record: Any) -> Any:
     """From Python 3.13 on this takes the lock itself."""
     lock = lock_of(self)
     if lock is None:
+        announce_file(self)
         return original_handle(self, record)
     with lock:
         return original_handle(self, record)

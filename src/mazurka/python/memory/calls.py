@@ -217,6 +217,28 @@ def callee(function: Any) -> Any:
     return function  # an object with a __call__ of its own
 
 
+def callee_of_library(function: Any) -> Any:
+    """What a modelled part of the standard library is to call in place of a function. Such a call
+    is none of the program's, for which code gets ready: so it must be now."""
+    if not RUNNING.check.runtime.is_elsewhere():
+        make_ready(function)
+    return callee(function)
+
+
+def make_ready(function: Any) -> None:
+    """See to it that methods by which an object or class is called are rewritten."""
+    kind = type(function)
+    if kind is PARTIAL:
+        make_ready(function.func)
+    is_class = issubclass(kind, type)
+    owner = function if is_class else kind
+    for name in ("__new__", "__init__") if is_class else ("__call__",):
+        found = class_attribute(owner, name)
+        found = found.__func__ if type(found) is staticmethod else found
+        if type(found) is FUNCTION:
+            is_rewritten(found)
+
+
 def is_rewritten(function: Any) -> bool:
     calls = RUNNING.check.calls
     code = function.__code__

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from heapq import heappop, heappush
 from typing import Any, cast
 
+from mazurka.engine.errors import MazurkaError
 from mazurka.engine.operation import (
     LOAD,
     QUEUE_GET,
@@ -16,6 +17,7 @@ from mazurka.engine.operation import (
     WAIT,
 )
 from mazurka.python.check import RUNNING
+from mazurka.python.memory.quiet import quietly
 from mazurka.python.operations import FAILED, always
 from mazurka.python.primitives.timeouts import in_time
 from mazurka.python.runtime.runtime import SharedObject
@@ -176,11 +178,19 @@ class PriorityQueue(Queue):
 
 
 def comparing(change: Callable[[Any], object], heap: list[object]) -> object:
-    """Change a heap. Comparing items is the user's code, and must not perform operations."""
+    """Change a heap. Comparing items is the user's code, and must not perform operations. What it
+    reads is told if somebody changes that."""
+    runtime = RUNNING.check.runtime
+    is_seen = RUNNING.check.code is not None and runtime.race_detector is None
+    runtime.is_comparing = is_seen
     try:
-        return RUNNING.check.runtime.test(change, heap)
+        return quietly(change, heap) if is_seen else runtime.test(change, heap)
+    except MazurkaError:
+        raise
     except Exception as error:
         return Raised(error)
+    finally:
+        runtime.is_comparing = False
 
 
 def refuse_failure(result: object) -> None:

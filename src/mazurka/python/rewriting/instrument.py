@@ -101,6 +101,7 @@ def enter(original: CodeType, closure: Closure) -> FunctionType:
     return FunctionType(code, frame.f_globals, original.co_name, None, closure)
 
 
+ORDERING = {"__lt__", "__le__", "__gt__", "__ge__"}
 NOTHING = cast(FunctionType, lambda _: None)
 
 
@@ -213,10 +214,11 @@ class Instrumentation:
 
     def is_called_by_program(self, original: CodeType, caller: FrameType | None) -> bool:
         """Functions may also be called by others: those of the standard library by us, to rewrite
-        code for example, and by its modelled parts. (What a hook calls is the program's.)"""
+        code for example, and by its modelled parts. (What a hook calls is the program's, and so are
+        the items that a queue compares.)"""
         if self.thread != get_ident() or self.is_rewriting or not self.is_running():
             return False
-        if not is_standard(original.co_filename):
+        if not is_standard(original.co_filename) or original.co_name in ORDERING:
             return True
         while caller is not None and caller.f_code.co_filename.startswith(BETWEEN):
             caller = caller.f_back

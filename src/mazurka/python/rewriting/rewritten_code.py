@@ -8,7 +8,7 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from mazurka.python.check import RUNNING
-from mazurka.python.memory.calls import callee
+from mazurka.python.memory.calls import callee_of_library
 from mazurka.python.memory.identities import name_of_module
 from mazurka.python.rewriting.generated import is_generated
 from mazurka.python.rewriting.hooks import HOOKS
@@ -154,7 +154,7 @@ def ordinary_code(
     """While the body runs, the user's code announces what it does."""
     check = RUNNING.check
     check.runtime.memory = check.objects
-    check.runtime.in_place_of = callee
+    check.runtime.in_place_of = callee_of_library
     try:
         with instrumented(HOOKS, instrument, opaque) as code:
             yield OrdinaryCode(program, code)

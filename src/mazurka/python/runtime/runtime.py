@@ -150,6 +150,7 @@ class Runtime(Standing):
         self.path: list[Event] = NO_EVENTS
         self.memory: Memory | None = None  # if the program's own objects are seen
         self.race_detector: RaceDetector | None = None  # if accesses to these are no steps
+        self.is_comparing = False  # whether a step compares items, which must perform no others
         self.time = VirtualTime()
         self.timeouts_last = False  # whether waits time out when nobody can go on, and not before
         self.lets_time_out = False
@@ -473,6 +474,8 @@ class Runtime(Standing):
         thread = self.current
         if thread is None:
             raise self.outside_error(kind)
+        if self.is_comparing:
+            raise self.misused("the program uses a lock or the like to compare items of a queue")
         if self.cancelling:
             self.keep_cancelling(thread)
         if cell.epoch != self.epoch:
