@@ -1,5 +1,7 @@
 """Whoever gives tasks to workers, and puts together what they find."""
 
+import heapq
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -63,6 +65,9 @@ class Hand:
     since: float = 0.0  # when it got its first tasks,
     reported: int = 0  # and the executions that it has reported since
 
+    def may_be_asked(self, now: float) -> bool:
+        return not self.is_asked and now >= self.next_ask
+
 
 @dataclass
 class Driver:
@@ -76,6 +81,7 @@ class Driver:
     hands: dict[int, Hand] = field(default_factory=dict)
     batch: int = 1
     deaths: int = 0  # since the last report
+    next_watch: float = -math.inf
     has_begun: bool = False  # whether any worker has ever said a word
     threads: int = 0
     estimate: Estimate | None = None
@@ -93,10 +99,12 @@ class Driver:
 
     def work(self) -> str:
         while not self.ledger.is_over:
-            reason = self.watch(self)
-            if reason:
-                self.stop()
-                return reason
+            if self.clock() >= self.next_watch:
+                self.next_watch = self.clock() + TURN
+                reason = self.watch(self)
+                if reason:
+                    self.stop()
+                    return reason
             self.lend()
             self.ask()
             for worker, message in self.crew.receive(TURN):
@@ -124,15 +132,18 @@ class Driver:
             self.hands[self.crew.hire()] = Hand()
 
     def ask(self) -> None:
-        """Have some handed over, before nobody has anything to do."""
-        if len(self.ledger.waiting) >= self.jobs or self.jobs == 1 or self.ledger.most == 0:
+        """Have some handed over, before nobody has anything to do: by those who have the largest
+        tasks, as few as may be, since these tasks are worth the way to a worker and back."""
+        leases = self.ledger.leases
+        missing = self.jobs - len(self.ledger.waiting)
+        if missing <= 0 or self.jobs == 1 or self.ledger.most == 0:
             return
         now = self.clock()
-        for worker in self.ledger.leases:
-            hand = self.hands[worker]
-            if not hand.is_asked and now >= hand.next_ask:
-                hand.is_asked = True
-                self.crew.send(worker, Give(self.jobs))
+        able = [worker for worker in leases if self.hands[worker].may_be_asked(now)]
+        chosen = heapq.nsmallest(missing, able, key=lambda worker: leases[worker].fewest_steps)
+        for worker in chosen:
+            self.hands[worker].is_asked = True
+            self.crew.send(worker, Give(math.ceil(missing / len(chosen))))
 
     # Taking in
 

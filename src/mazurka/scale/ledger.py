@@ -6,6 +6,7 @@ it ends with the first one in that order, and with what comes before it.
 """
 
 import bisect
+import heapq
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -23,6 +24,15 @@ class Lease:
 
     entries: list[Entry]  # as of its last report
     most: int  # how many executions it may still make; -1: any number
+    fewest_steps: int = 0  # of its tasks
+
+    def __post_init__(self) -> None:
+        self.note(self.entries)
+
+    def note(self, entries: list[Entry]) -> None:
+        """This is what it has now."""
+        self.entries = entries
+        self.fewest_steps = min([len(task.steps) for _, task in entries], default=0)
 
 
 class Ledger:
@@ -32,6 +42,7 @@ class Ledger:
         self.waiting: list[Entry] = []  # in the order of their keys
         self.leases: dict[int, Lease] = {}  # by worker
         self.results: dict[Key, Result] = {}
+        self.most_results = MOST_RESULTS  # then they are added up, as far as they can be
         self.end: Key | None = None  # where the search ends: what comes after it does not count
         self.end_reason = ""
         self.warnings: dict[str, None] = {}
@@ -48,14 +59,26 @@ class Ledger:
         return not self.leases and (not self.waiting or self.most == 0)
 
     def lend(self, worker: int, count: int, most: int) -> Take:
-        """Tasks for a worker: the first ones in the order."""
-        entries = self.waiting[:count]
-        del self.waiting[:count]
+        """Tasks for a worker."""
+        entries = self.chosen(count)
         if self.most >= 0:
             most = min(self.most, max(1, most))
             self.most -= most
         self.leases[worker] = Lease(entries, most if self.most >= 0 else -1)
         return Take(entries, self.leases[worker].most)
+
+    def chosen(self, count: int) -> list[Entry]:
+        """Take some tasks off the list: the first ones in the order if nobody explores what comes
+        before them, so that a first failure is found as early as by a single process; else those
+        with the fewest steps. They are the largest, as a rule, and small ones are not worth the way
+        to a worker and back."""
+        first = self.waiting[0][0]
+        begun = [lease.entries[0][0] for lease in self.leases.values() if lease.entries]
+        places: Iterable[int] = range(count)
+        if any(key < first for key in begun):
+            lengths = [len(task.steps) for _, task in self.waiting]
+            places = sorted(heapq.nsmallest(count, range(len(lengths)), key=lengths.__getitem__))
+        return [self.waiting.pop(place - gone) for gone, place in enumerate(places)]
 
     def record(self, worker: int, report: Report) -> bool:
         """Enter a report; whether the search now ends earlier than before."""
@@ -71,11 +94,12 @@ class Ledger:
             self.end_at(report.results[-1][0])
         self.warnings.update(dict.fromkeys(report.warnings))
         self.add(report.given)
-        lease.entries = report.kept
+        lease.note(report.kept)
         if report.is_over:
             self.end_lease(worker)
-        if len(self.results) > MOST_RESULTS:
+        if len(self.results) > self.most_results:
             self.add_up()
+            self.most_results = max(MOST_RESULTS, 2 * len(self.results))
         return self.end != end
 
     def end_lease(self, worker: int) -> None:
