@@ -243,7 +243,15 @@ def load_attribute(thing: object, name: str) -> object:
         return getattr(thing, name)
     way = way_to(type(thing), name)
     if way == FIELD:
-        return load_field(thing, name)
+        changeable = check.changeable
+        forgotten = changeable.forgotten
+        read(thing, name)
+        if changeable.forgotten != forgotten and way_to(type(thing), name) == CLASS_LEVEL:
+            return found_at_class_level(thing, name)  # a class got it, before this step's turn
+        try:
+            return getattr(thing, name)
+        except AttributeError:
+            return load_late(thing, name)
     if way == CLASS_LEVEL:
         return load_class_level(thing, name)
     if way == OF_CLASS:
@@ -268,20 +276,10 @@ def load_attribute(thing: object, name: str) -> object:
     return getattr(thing, name)
 
 
-def load_field(thing: object, name: str) -> object:
-    """An attribute of the instance, which no class has: if the instance has not got it either, a
-    class may get it, maybe before the turn of this step comes."""
-    changeable = RUNNING.check.changeable
-    forgotten = changeable.forgotten
-    read(thing, name)
-    if changeable.forgotten != forgotten and way_to(type(thing), name) == CLASS_LEVEL:
-        return found_at_class_level(thing, name)
-    try:
-        return getattr(thing, name)
-    except AttributeError:
-        if not RUNNING.check.objects.is_changed_in_classes(name):
-            raise
-    read_in_classes(type(thing), name)
+def load_late(thing: object, name: str) -> object:
+    """An attribute that neither the instance has nor its class; but that may get it."""
+    if RUNNING.check.objects.is_changed_in_classes(name):
+        read_in_classes(type(thing), name)
     return getattr(thing, name)
 
 

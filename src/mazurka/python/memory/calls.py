@@ -228,6 +228,8 @@ def callee_of_library(function: Any) -> Any:
 def make_ready(function: Any) -> None:
     """See to it that methods by which an object or class is called are rewritten."""
     kind = type(function)
+    if kind is FUNCTION or kind is METHOD:  # as nearly always: these are made ready anyway
+        return
     if kind is PARTIAL:
         make_ready(function.func)
     is_class = issubclass(kind, type)
