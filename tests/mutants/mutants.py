@@ -331,8 +331,8 @@ MUTANTS = [
     ),
     Mutant(
         "explore/trust/preemptions.py",
-        "if can_come(event.clock, when_left) and not writes_any(event, self.waited):",
-        "if can_come(event.clock, when_left):",
+        "                if can_come(event.clock, when_left):\n",
+        "                if False:\n",
         BOUNDS,
     ),
     Mutant(
@@ -349,8 +349,8 @@ MUTANTS = [
     ),
     Mutant(
         "explore/trust/preemptions.py",
-        "return place + 1 == len(events) or writes_any(events[place], self.waited)",
-        "return place + 1 == len(events)",
+        "(event.mode != READ and event.location in self.waited)",
+        "False",
         BOUNDS,
     ),
     Mutant(

@@ -41,7 +41,7 @@ BUGS = {
     "waits.semaphore_leaked": ("never released", "`self.slots`"),
     "waits.executor_waits_for_itself": ("executor waits for itself", "no worker is free"),
     "waits.livelock": ("livelock", "`self.spoon`"),
-    "tasks.interleaved_await": ("interleaved await", "Task-2 (withdraw) was at its await"),
+    "tasks.interleaved_await": ("interleaved await", "`account.balance`"),
     "tasks.cancelled_await": ("cancelled await", "cancelled Task-2 (consume)"),
 }
 

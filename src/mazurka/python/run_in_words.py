@@ -35,7 +35,7 @@ from mazurka.python.memory.cells import Variable
 from mazurka.python.operations import View
 from mazurka.python.primitives.atomic import Atomic
 from mazurka.python.primitives.counters import Count
-from mazurka.python.runtime.journal import Journal, Remark
+from mazurka.python.runtime.journal import Journal, Remark, Use
 from mazurka.python.runtime.race_detector import Access
 from mazurka.python.runtime.standard_thread import ThreadRun
 from mazurka.python.runtime.thread import Identity, Location, Thread
@@ -62,7 +62,7 @@ class RunInWords:
         with the position of the event that it comes before."""
         events = self.program.events[:length]
         tasks = self.journal.tasks_at(length)
-        remarks = [(each.position, self.step_of_remark(each)) for each in self.journal.remarks]
+        remarks = [(each.position, self.step_of_remark(each)) for each in self.journal.told()]
         between = sorted([*remarks, *others], key=lambda other: other[0])
         links = links_of(events, self.program.values)
         groups = groups_of(events)
@@ -120,13 +120,17 @@ class RunInWords:
     def step_of_remark(self, remark: Remark) -> Step:
         file, line = place(remark.code, remark.instruction)
         name = remark.name or self.objects.get(remark.location, "")
+        action = f"{remark.verb} {name}: {remark.ending}"
+        if isinstance(remark, Use):
+            action = words_of_use(remark)
         return Step(
             remark.task or self.thread(remark.thread),
-            f"{remark.verb} {name}: {remark.ending}",
+            action,
             file,
             line,
             source_line(file, line) if file else "",
             remark.verb,
+            access=remark.verb if isinstance(remark, Use) else "",
             name=name,
             outcome="" if remark.name else "fails",
         )
@@ -205,6 +209,13 @@ def worth_telling(events: list[Event]) -> list[bool]:
         or locations[event.location].cell_type.is_told(event, event.location in looked_at)
         for event in events
     ]
+
+
+def words_of_use(use: Use) -> str:
+    if not use.ending:
+        return f"{use.verb} {use.name}"
+    is_read = use.verb == "read"
+    return f"read {use.name}: {use.ending}" if is_read else f"write {use.ending} to {use.name}"
 
 
 def values_of(event: Event) -> tuple[str | None, str | None]:

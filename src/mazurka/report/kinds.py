@@ -11,7 +11,7 @@ from mazurka.engine.result import (
     LIVELOCK,
     NOT_LINEARIZABLE,
 )
-from mazurka.report.case import DISTANT, Case, Found, done, in_order, past, where
+from mazurka.report.case import DISTANT, Case, Found, done, in_order, label_of, past, where
 from mazurka.report.waits import name_deadlock, name_livelock
 
 CHANGED_SIZE = (
@@ -331,6 +331,51 @@ def cancelled(case: Case) -> Found | None:
 def awaited(case: Case) -> Found | None:
     """Tasks of an event loop that ran in another order."""
     turns = [place for place, step in enumerate(case.steps) if step.action.startswith("run ")]
+    if any(place in turns for place in case.choices):
+        found = used_in_between(case, {case.who(place) for place in turns})
+        if found is not None:
+            return found
+    return order_of_turns(case, turns)
+
+
+def used_in_between(case: Case, tasks: set[str]) -> Found | None:
+    """What a task has read before an await and uses after it, and another one has written in
+    between. If it is written after the await, that tells more than if it is read again."""
+    steps = case.steps
+    uses = [
+        place
+        for place, step in enumerate(steps)
+        if step.access and step.name and step.thread in tasks
+    ]
+    found: list[tuple[int, int, int]] = []
+    for between in uses:
+        step = steps[between]
+        if step.access != "write":
+            continue
+        same = [use for use in uses if label_of(steps[use]) == label_of(step)]
+        latest = {steps[use].thread: use for use in same if use < between}
+        for first in latest.values():
+            if steps[first].access == "read" and steps[first].thread != step.thread:
+                later = [
+                    use
+                    for use in same
+                    if use > between and steps[use].thread == steps[first].thread
+                ]
+                later.sort(key=lambda use: steps[use].access == "read")
+                found += [(first, between, last) for last in later[:1]]
+    if not found:
+        return None
+    first, between, last = max(found, key=lambda each: (steps[each[2]].access, -each[2]))
+    acted = "wrote it" if steps[last].access == "write" else "read it again"
+    sentence = (
+        f"interleaved await: {case.who(first)} read {case.what(first)} {case.where(first)} and "
+        f"{acted} after an await {case.where(last)}, but {case.who(between)} had written it in "
+        f"between {case.where(between)}"
+    )
+    return Found("interleaved await", sentence, (first, between, last))
+
+
+def order_of_turns(case: Case, turns: list[int]) -> Found | None:
     for place in case.choices:
         step = case.steps[place]
         if place not in turns:

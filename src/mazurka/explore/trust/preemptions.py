@@ -37,8 +37,8 @@ class Bound:
         self.program = program
         self.order = order
         self.most = most
+        self.schedule = Schedule(order)
         self.waited: set[int] = set()  # the locations that operations wait for
-        self.schedule = Schedule(order, self.waited)
         self.settled: list[int] = []  # a clock: what no revisit will delete
         self.is_exceeded = False
         self.hopeless: set[int] = set()  # threads that need not go on
@@ -69,7 +69,7 @@ class Bound:
                 self.waited.add(operation.location)
 
     def schedule_of(self, events: list[Event]) -> "Schedule":
-        schedule = Schedule(self.order, self.waited)
+        schedule = Schedule(self.order)
         for event in events:
             schedule.add(event)
         return schedule
@@ -149,9 +149,8 @@ class Bound:
 class Schedule:
     """A linearisation of a graph, and the preemptions in it."""
 
-    def __init__(self, order: HappensBefore, waited: set[int]) -> None:
+    def __init__(self, order: HappensBefore) -> None:
         self.order = order
-        self.waited = waited
         self.preemptions = 0
         self.latest = -1
         self.done: list[int] = []  # how many events of each thread have happened
@@ -166,7 +165,7 @@ class Schedule:
             when_left = self.done_when_left.get(thread)
             if when_left is not None:
                 when_left = self.all_done(when_left)
-                if can_come(event.clock, when_left) and not writes_any(event, self.waited):
+                if can_come(event.clock, when_left):
                     self.add_where_left(thread)
                     return
                 if could_go_on(self.order, event, when_left):
@@ -177,7 +176,8 @@ class Schedule:
         done[thread] = done[thread] + 1  # compiled, this is quicker than +=
 
     def add_where_left(self, thread: int) -> None:
-        """Add an event that enables nobody who went on since its thread was left."""
+        """Add an event where its thread was left. Who waited for it, and went on since, would be
+        before it: so it enables nobody of these."""
         before = self.done[thread]
         self.done[thread] = before + 1
         for done in self.done_when_left.values():
@@ -285,7 +285,8 @@ class Part:
         """Whether another thread may wait for an event: it may write what is waited for, or it is
         the end of a thread that is joined."""
         events = self.order.of_thread[thread]
-        return place + 1 == len(events) or writes_any(events[place], self.waited)
+        event = events[place]
+        return place + 1 == len(events) or (event.mode != READ and event.location in self.waited)
 
     def can_come(self, thread: int, done: list[int]) -> bool:
         """Whether a thread has a next event, and all that happens before it has happened."""
@@ -316,10 +317,6 @@ class Part:
             parts.append(self.order.of_thread[thread][begin : state.done[thread]])
             state = before
         return [event for part in reversed(parts) for event in part]
-
-
-def writes_any(event: Event, locations: set[int]) -> bool:
-    return event.mode != READ and event.location in locations
 
 
 def can_come(clock: list[int], done: list[int]) -> bool:

@@ -27,7 +27,7 @@ from mazurka.python.primitives.loop_inbox import Inbox, WaitingTask
 from mazurka.python.runtime.runtime import Cancelled, Stuck
 from mazurka.python.runtime.standard_thread import in_execution, new_hash, own_state
 from mazurka.python.runtime.thread import NOWHERE
-from mazurka.python.source import PLUMBING
+from mazurka.python.source import PLUMBING, local_variable
 
 # asyncio's own callbacks are functions of these modules.
 BOOKKEEPING = {"asyncio.base_events", "asyncio.futures", "asyncio.taskgroups", "asyncio.tasks"}
@@ -292,6 +292,7 @@ class EventLoop(asyncio.BaseEventLoop):
             self.run(step)
         else:
             runtime.note_turn(name_of_task(task))
+            runtime.journal.variable_of_task = self.variable_of_task
             try:
                 self.run(step)
             finally:
@@ -300,6 +301,19 @@ class EventLoop(asyncio.BaseEventLoop):
             self.numbers.pop(task, None)
             if not task.cancelled() and isinstance(task._exception, Cancelled | Stuck):
                 raise task._exception  # the program has no part in these
+
+    def variable_of_task(self, thing: object) -> str:
+        """The local variable of a task at an await that has an object; the first task's, if more
+        than one has."""
+        for task in self.numbers:
+            coroutine: Any = task.get_coro()
+            while coroutine is not None:
+                frame = getattr(coroutine, "cr_frame", None)
+                found = "" if frame is None else local_variable(frame, thing)
+                if found:
+                    return found
+                coroutine = getattr(coroutine, "cr_await", None)
+        return ""
 
     def run_callback(self) -> None:
         self.run(self.callbacks.popleft())

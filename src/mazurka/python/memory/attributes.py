@@ -25,8 +25,10 @@ from mazurka.engine.operation import ALL, LOAD, NONE, READ, STORE, WRITE
 from mazurka.python.check import RUNNING
 from mazurka.python.memory.identities import VALUE
 from mazurka.python.memory.shapes import MISSING, is_memory, module_of, own_dict, present_value
+from mazurka.python.memory.uses import note_use
 from mazurka.python.runtime.thread import Cell
 from mazurka.python.source import here
+from mazurka.python.words import show_found
 
 # How an attribute of the instances of a class is found.
 NATIVE: Final = 1  # nobody changes it, or its own code does
@@ -188,9 +190,17 @@ def class_attribute(kind: type, name: str) -> object:
 
 def read(thing: object, name: str) -> None:
     """A step that reads an attribute, unless that is the thread's own."""
-    cell = RUNNING.check.objects.field_of(thing, name)
+    objects = RUNNING.check.objects
+    cell = objects.field_of(thing, name)
     if cell is not None:
         read_cell(cell)
+    elif objects.runtime.journal is not None:
+        note_field("read", thing, name, present_value(thing, name))
+
+
+def note_field(verb: str, thing: object, name: str, value: object) -> None:
+    part = "" if name == VALUE else f".{name}"
+    note_use(verb, thing, part, value, show_found(value))
 
 
 def read_cell(cell: Cell) -> None:
@@ -211,6 +221,8 @@ def write(thing: object, name: str, value: object) -> None:
     if cell is None:
         check.runtime.note_change()
         objects.save_own_field(thing, name)
+        if check.runtime.journal is not None:
+            note_field("write", thing, name, value)
     else:
         known = cell.known
         assert known is not None
@@ -732,6 +744,7 @@ def closure_cell(function: FunctionType, name: str) -> ClosureVariable:
 
 def load_closure(variable: ClosureVariable) -> object:
     if not RUNNING.check.runtime.is_elsewhere():
+        note_name_of_closure(variable)
         read(variable.holder, VALUE)
     try:
         return variable.holder.cell_contents
@@ -741,8 +754,15 @@ def load_closure(variable: ClosureVariable) -> object:
 
 def store_closure(variable: ClosureVariable, value: object) -> None:
     if not RUNNING.check.runtime.is_elsewhere():
+        note_name_of_closure(variable)
         write(variable.holder, VALUE, value)
     variable.holder.cell_contents = value
+
+
+def note_name_of_closure(variable: ClosureVariable) -> None:
+    journal = RUNNING.check.runtime.journal
+    if journal is not None:
+        journal.variables[id(variable.holder)] = variable.name
 
 
 def delete_closure(variable: ClosureVariable) -> None:

@@ -51,7 +51,9 @@ from mazurka.python.memory.shapes import (
     plain_length,
     shape_of,
 )
+from mazurka.python.memory.uses import note_use
 from mazurka.python.operations import NO_VIEW, footprint
+from mazurka.python.words import show_found
 
 VIEWS: Final[dict[type, str]] = {  # and what gives them
     type(getattr(kind(), name)()): name
@@ -149,6 +151,15 @@ def read_all(container: object) -> None:
     contents = RUNNING.check.objects.contents_of(container)
     if contents is not None:
         announce(READ_WHOLE, contents, -1, None)
+    else:
+        note_use_of_items("read", container)
+
+
+def note_use_of_items(verb: str, container: object, key: object = MISSING) -> None:
+    """A thread reads or writes what is in a container of its own: all of it, or what a key has."""
+    if RUNNING.check.runtime.journal is not None:
+        is_keyed = key is not MISSING and shape_of(type(container)) == KEYED
+        note_use(verb, container, f"[{show_found(key)}]" if is_keyed else "", None, "")
 
 
 def note_whole(container: object) -> bool:
@@ -181,6 +192,7 @@ def change_all(container: object) -> None:
     if contents is None:
         check.runtime.note_change()
         objects.save_own_contents(container)
+        note_use_of_items("write", container)
     else:
         announce(CHANGE_WHOLE, contents, -1, None)
         objects.save_contents(container)
@@ -192,6 +204,8 @@ def read_length(container: object) -> None:
     contents = RUNNING.check.objects.contents_of(container)
     if contents is not None:
         announce(LENGTH, contents, -1, None)
+    else:
+        note_use_of_items("read", container)
 
 
 def read_item(container: object, key: object) -> None:
@@ -203,6 +217,7 @@ def read_item(container: object, key: object) -> None:
             return
     contents = objects.contents_of(container)
     if contents is None:
+        note_use_of_items("read", container, key)
         return
     if contents.shape == INDEXED:
         if type(key) is int and key >= 0:
@@ -228,6 +243,7 @@ def change_item(kind: int, container: object, key: object, value: object) -> Non
     if contents is None:
         runtime.note_change()
         save_changed(container, kind, key)
+        note_use_of_items("write", container, key)
         return
     objects.share(key, "")
     objects.share(value, label_of(contents))
@@ -1412,9 +1428,12 @@ def announce_method(container: object, name: str, arguments: tuple[object, ...])
         return
     contents = objects.contents_of(container)
     if contents is None:
-        if name not in READING and name not in UNSEEN and BY_KEY.get(name, 0) != ITEM_READ:
+        reads = name in READING or name in UNSEEN or BY_KEY.get(name, 0) == ITEM_READ
+        if not reads:
             check.runtime.note_change()
             objects.save_own_contents(container)
+        key = arguments[0] if name in BY_KEY and arguments else MISSING
+        note_use_of_items("read" if reads else "write", container, key)
         return
     shape = contents.shape
     by_key = BY_KEY.get(name, 0) if shape == KEYED or shape == ELEMENTS else 0

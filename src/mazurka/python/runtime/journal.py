@@ -1,5 +1,10 @@
 """What is written down of a run that is to be told to people, besides its events."""
 
+from collections.abc import Callable
+from typing import Final
+
+MOST_USES: Final = 2000  # that are written down: nobody reads more
+
 
 class Remark:
     """Something that a thread did which is no event, before the event at a position."""
@@ -25,6 +30,20 @@ class Remark:
         self.instruction = instruction
 
 
+class Use(Remark):
+    """What a task of asyncio did to a part of an object that no other thread has."""
+
+    def __init__(
+        self, position: int, thread: int, verb: str, ending: str, code: object, instruction: int
+    ) -> None:
+        super().__init__(position, thread, verb, -1, ending, code, instruction)
+        self.thing: object = None  # kept alive: no other object gets its address
+        self.part = ""
+
+    def key(self) -> tuple[int, str]:
+        return id(self.thing), self.part
+
+
 class Turn:
     """A task of asyncio, or none, begins to run in a thread."""
 
@@ -32,6 +51,10 @@ class Turn:
         self.position = position  # of its first event, should it have any
         self.thread = thread
         self.task = task
+
+
+def no_variable(thing: object) -> str:
+    return ""
 
 
 class Journal:
@@ -43,6 +66,26 @@ class Journal:
         # Ordinary objects that hang on nothing else, by their names: the class of each, and the
         # user's variable that has it, if there is one.
         self.roots: dict[str, tuple[str, str]] = {}
+        # The tasks that have used a part of an object, the parts that one has written after others
+        # had used them, what people call such objects, and which attributes have containers.
+        self.users: dict[tuple[int, str], set[str]] = {}
+        self.contested: set[tuple[int, str]] = set()
+        self.variables: dict[int, str] = {}
+        self.holders: dict[int, tuple[object, str]] = {}
+        self.uses = 0
+        # Who runs tasks knows the variables of those that are at an await.
+        self.variable_of_task: Callable[[object], str] = no_variable
+
+    def told(self) -> list[Remark]:
+        """The remarks; of the uses those of what one task has written after others had used it."""
+        found: list[Remark] = []
+        for remark in self.remarks:
+            if isinstance(remark, Use):
+                if remark.key() not in self.contested:
+                    continue
+                remark.name = self.variables[id(remark.thing)] + remark.part
+            found.append(remark)
+        return found
 
     def called(self, name: str, label: str) -> str:
         """What people call an object with this name, and a label that may begin with a class: by
