@@ -1,5 +1,5 @@
 """The command line: ``python -m benchmarks list | run | table | qpor | bounds | gap | halves |
-faster | jobs | kills | estimates | executors | lengths | trees | edits | told``."""
+faster | jobs | kills | simulate | estimates | executors | lengths | trees | edits | told``."""
 
 import sys
 from collections import Counter
@@ -14,6 +14,7 @@ import mazurka
 from benchmarks.bounds import explore_within
 from benchmarks.bounds import render as render_bounds
 from benchmarks.comparison import STYLES, Comparison, compare, render, why_skipped
+from benchmarks.crew_costs import measured_costs
 from benchmarks.edits import AS_IT_WAS, EDITS, FIRST, examples_called, tried_after
 from benchmarks.edits import render as render_edits
 from benchmarks.estimates import others, row_of
@@ -32,18 +33,24 @@ from benchmarks.jobs import render as render_pairs
 from benchmarks.jobs import run as run_once
 from benchmarks.lengths import LENGTHS, OPERATIONS, SEARCHES, THREADS, cost_of, written
 from benchmarks.lengths import render as render_costs
+from benchmarks.line_plot import Line, as_svg
 from benchmarks.measure import ALGORITHMS, PATIENCE, Measurement, measure, measure_in_c
 from benchmarks.paper import TABLES, measured_parameters, paper_executions, rows
 from benchmarks.plot import plot
+from benchmarks.recordings import Recording, recorded
 from benchmarks.registry import BENCHMARKS, Instance, parse
 from benchmarks.side_by_side import COLUMNS, growing
 from benchmarks.side_by_side import render as render_side_by_side
+from benchmarks.simulation import Simulated, simulated
+from benchmarks.simulation import render as render_simulated
 from benchmarks.told import markdown, told
 from benchmarks.told import render as render_told
 from benchmarks.trees import PROGRAMS as PROGRAMS_WITH_TREES
 from benchmarks.trees import look_at
 from benchmarks.trees import render as render_trees
+from mazurka.report.amounts import duration
 
+WORKERS = (2, 16, 32, 64, 128, 256, 512, 1024)  # that are simulated
 PIPE_WIDTH = 160  # where there is no terminal to ask
 
 max_executions_option = click.option(
@@ -463,6 +470,80 @@ def kills(program: str, jobs: int, times: int, is_c: bool, cluster: str) -> None
         click.echo(f"{how}: {found.said}{'' if found.said == expected else ', WRONG'}")
     click.echo(f"{times - wrong} of {times} as expected: {expected}; {kills} kills")
     sys.exit(1 if wrong else 0)
+
+
+@main.command()
+@click.argument("programs", metavar="['NAME(PARAMETER,...)']...", nargs=-1)
+@click.option("--c", "in_c", multiple=True, metavar="PROGRAM", help="Its C version.")
+@click.option("--workers", type=click.IntRange(min=1), multiple=True, default=WORKERS)
+@click.option(
+    "--stretch",
+    "stretches",
+    type=click.FloatRange(min=0, min_open=True),
+    multiple=True,
+    default=(1.0, 10.0, 100.0),
+    help="As if each execution took so many times as long.",
+)
+@click.option("--cluster", is_flag=True, help="Workers cost what they cost on a cluster of Ray.")
+@click.option("--kept", type=click.Path(file_okay=False, path_type=Path), help="Has recordings.")
+@click.option(
+    "--plot",
+    "plot_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Draw it, too: an SVG file.",
+)
+def simulate(
+    programs: tuple[str, ...],
+    in_c: tuple[str, ...],
+    workers: tuple[int, ...],
+    stretches: tuple[float, ...],
+    cluster: bool,
+    kept: Path | None,
+    plot_file: Path | None,
+) -> None:
+    """Record searches, and say what they would take with many workers."""
+    costs = measured_costs(cluster)
+    click.echo(f"workers cost, in seconds: {costs}")
+    found: list[Simulated] = []
+    for program, is_c in [*((one, False) for one in programs), *((one, True) for one in in_c)]:
+        recording = recording_of(program, is_c, kept)
+        click.echo(f"{recording.name}: {len(recording):,} executions, tasks: {recording.costs}")
+        for stretch in stretches:
+            found += [simulated(recording, count, costs, stretch) for count in workers]
+    open_console().print(render_simulated(found))
+    if plot_file is not None:
+        plot_file.write_text(as_svg("workers", "efficiency", lines_of(found)), encoding="utf-8")
+
+
+def recording_of(program: str, is_c: bool, kept: Path | None) -> Recording:
+    """Recorded now, or kept from an earlier time."""
+    if kept is None:
+        return recorded(instance_called(program), is_c)
+    file = kept / f"{program}{' in C' if is_c else ''}.pickle"
+    if not file.exists():
+        kept.mkdir(parents=True, exist_ok=True)
+        recorded(instance_called(program), is_c).save(file)
+    return Recording.load(file)
+
+
+def lines_of(found: list[Simulated]) -> list[Line]:
+    """A line for each search, and for how long it takes alone."""
+    names = list(dict.fromkeys(one.name for one in found))
+    lengths = {name: sorted({one.alone for one in found if one.name == name}) for name in names}
+    return [
+        Line(
+            f"{name}, {duration(alone)} alone",
+            [
+                (one.workers, one.efficiency)
+                for one in found
+                if (one.name, one.alone) == (name, alone)
+            ],
+            names.index(name),
+            place,
+        )
+        for name in names
+        for place, alone in enumerate(lengths[name])
+    ]
 
 
 @main.command()

@@ -30,8 +30,8 @@ OTHERS = [
     "mutex-musl(3)",
     "mutex(3)",
     "ttaslock(4)",
-    "seqlock(4)",
-    "mpmc-queue(3)",
+    "seqlock(2,2,0)",
+    "mpmc-queue(1,1,1)",
     "sortnet(5)",
     "safestack(3,2)",
     "safestack(3,1,1)",
@@ -55,7 +55,6 @@ OTHERS = [
     "Pi(7)",
     "Pol(6,4)",
     "bstack2(9)",
-    "ms-oe(7)",
     "ttas-lock3(4)",
 ]
 
