@@ -137,7 +137,7 @@ def interrupt(result: Result) -> None:
 
 def test_ctrl_c_ends_all_workers() -> None:
     with pytest.raises(KeyboardInterrupt):
-        explore(programs.ordered_by_locks, jobs=2, progress=interrupt)
+        explore(programs.never_over, jobs=2, progress=interrupt)
 
 
 @pytest.mark.skipif(not HAS_C, reason="needs a C compiler")
