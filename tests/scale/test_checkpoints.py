@@ -20,11 +20,6 @@ from tests.scale import programs
 from tests.scale.test_jobs import FIB
 
 
-@pytest.fixture(autouse=True)
-def workers_are_called_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(whole, "ALONE", 0.0)
-
-
 def equal(found: Result, expected: Result) -> None:
     for name in ("verdict", "complete", "blocked", "redundant", "outcomes"):
         assert getattr(found, name) == getattr(expected, name), name

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mazurka import MazurkaError, Result, c_program, explore
-from mazurka.scale import cluster, whole
+from mazurka.scale import cluster
 from mazurka.scale.cluster import Cluster, facts_of, refusal
 from mazurka.scale.programs import named
 from tests.conformance.front_ends import HAS_C
@@ -23,11 +23,6 @@ pytestmark = pytest.mark.slow
 def one_cluster() -> Iterator[None]:
     yield
     ray.shutdown()
-
-
-@pytest.fixture(autouse=True)
-def workers_are_called_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(whole, "ALONE", 0.0)
 
 
 def same(program: Callable[[], object], **options: Any) -> Result:

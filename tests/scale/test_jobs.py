@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from mazurka import MazurkaError, Result, c_program, check, explore
-from mazurka.scale import whole
 from mazurka.scale.processes import Processes
 from tests.conformance.front_ends import HAS_C
 from tests.scale import programs
@@ -22,8 +21,7 @@ FIB = Path(__file__).parents[2] / "benchmarks" / "c" / "fib_bench.c"
 
 @pytest.fixture(autouse=True)
 def nothing_is_left_running(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Workers are called at once, and all have ended when the search has."""
-    monkeypatch.setattr(whole, "ALONE", 0.0)
+    """All workers have ended when the search has."""
     hired: list[int] = []
     hire = Processes.hire
 

@@ -72,7 +72,6 @@ def test_others_are_only_watched(algorithm: str) -> None:
 
 
 def test_workers_tell_how_far_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(whole, "ALONE", 0.0)
     monkeypatch.setattr(whole, "FIRST_LOOK", 0.0)
     watcher = Watcher()
     alone = explore(programs.ordered_by_locks)
@@ -86,7 +85,6 @@ def test_a_limit_on_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     assert result.verdict == "incomplete"
     assert result.reason == "stopped after memory_limit=1 MB"
     assert explore(programs.three_increments, memory_limit=10**6).verdict == "verified"
-    monkeypatch.setattr(whole, "ALONE", 0.0)
     result = explore(programs.ordered_by_locks, memory_limit=1, jobs=2)
     assert result.reason == "stopped after memory_limit=1 MB"
 
