@@ -73,7 +73,7 @@ def may_be_redundant(search: str, program: Program) -> bool:
 
 @every_front_end
 @given(program=any_program)
-@generated(PROGRAMS // 4)
+@generated(PROGRAMS // 8)
 def test_every_search_finds_every_trace_once(name: str, program: Program) -> None:
     front_end = FRONT_ENDS[name]
     expected = expected_of(program, front_end)
@@ -89,7 +89,7 @@ def test_every_search_finds_every_trace_once(name: str, program: Program) -> Non
 
 @every_front_end
 @given(program=any_program)
-@generated(PROGRAMS // 4)
+@generated(PROGRAMS // 8)
 def test_the_naive_search_finds_every_interleaving(name: str, program: Program) -> None:
     front_end = FRONT_ENDS[name]
     expected = expected_of(program, front_end)
@@ -104,7 +104,7 @@ def test_the_naive_search_finds_every_interleaving(name: str, program: Program) 
 
 @every_front_end
 @given(program=any_program)
-@generated(PROGRAMS // 4)
+@generated(PROGRAMS // 8)
 def test_reads_from_searches_find_every_source_once(name: str, program: Program) -> None:
     front_end = FRONT_ENDS[name]
     expected = expected_of(program, front_end)

@@ -36,7 +36,7 @@ def alone(program: Program, algorithm: str, stops: bool) -> Result:
 
 @pytest.mark.parametrize("algorithm", SPLITTING)
 @given(program=any_program, seed=seeds)
-@generated(PROGRAMS // 4)
+@generated(PROGRAMS // 10)
 def test_they_find_what_one_process_finds(algorithm: str, program: Program, seed: int) -> None:
     """Failures come in the same order, too."""
     expected = alone(program, algorithm, False)
@@ -50,7 +50,7 @@ def test_they_find_what_one_process_finds(algorithm: str, program: Program, seed
 
 @pytest.mark.parametrize("algorithm", SPLITTING)
 @given(program=any_program, seed=seeds)
-@generated(PROGRAMS // 4)
+@generated(PROGRAMS // 10)
 def test_they_stop_at_the_failure_of_one_process(
     algorithm: str, program: Program, seed: int
 ) -> None:
@@ -64,7 +64,7 @@ def test_they_stop_at_the_failure_of_one_process(
 
 @pytest.mark.parametrize("algorithm", SPLITTING)
 @given(program=any_program, seed=seeds, share=st.floats(0, 1))
-@generated(PROGRAMS // 4)
+@generated(PROGRAMS // 10)
 def test_a_limit_holds_for_all_of_them(
     algorithm: str, program: Program, seed: int, share: float
 ) -> None:
@@ -83,7 +83,7 @@ def test_a_limit_holds_for_all_of_them(
 
 @pytest.mark.parametrize("algorithm", SPLITTING)
 @given(program=any_program, seed=seeds, stops=st.booleans())
-@generated(PROGRAMS // 4)
+@generated(PROGRAMS // 10)
 def test_a_search_that_was_stopped_goes_on(
     algorithm: str, program: Program, seed: int, stops: bool
 ) -> None:
