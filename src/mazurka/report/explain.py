@@ -59,9 +59,9 @@ def explained(program: Program, failure: Failure, orders_writes: bool = True) ->
     """The failure with an explanation, in the simplest execution that fails so."""
     if failure.kind in AS_IT_IS:
         return failure
-    if len(failure.steps) > LONGEST:
+    if events_in(failure) > LONGEST:
         return replace(failure, explanation=Explanation("", "", cut=TOO_LONG_TO_RUN))
-    neighbours = Neighbours(program, orders_writes, len(failure.steps))
+    neighbours = Neighbours(program, orders_writes, events_in(failure))
     found = neighbours.run(
         [(step.thread, step.choice) for step in program.path_of(failure.schedule.steps)]
     )
@@ -81,10 +81,18 @@ def explained(program: Program, failure: Failure, orders_writes: bool = True) ->
     waiting = list(program.answer.waiting)
     decided = what_decides(neighbours, run, waiting)
     before = Explanation(
-        "", "", found_with=found.preemptions, found_steps=len(failure.steps), cut=cut or decided.cut
+        "",
+        "",
+        found_with=found.preemptions,
+        found_steps=events_in(failure),
+        cut=cut or decided.cut,
     )
     told = with_late_steps(neighbours, told, run, decided)
     return told_as(neighbours, told, run, decided, before)
+
+
+def events_in(failure: Failure) -> int:
+    return sum(step.position >= 0 for step in failure.steps)
 
 
 def is_same(simpler: Failure, failure: Failure) -> bool:
