@@ -1432,8 +1432,9 @@ def announce_method(container: object, name: str, arguments: tuple[object, ...])
         if not reads:
             check.runtime.note_change()
             objects.save_own_contents(container)
-        key = arguments[0] if name in BY_KEY and arguments else MISSING
-        note_use_of_items("read" if reads else "write", container, key)
+        if check.runtime.journal is not None:
+            key = arguments[0] if name in BY_KEY and arguments else MISSING
+            note_use_of_items("read" if reads else "write", container, key)
         return
     shape = contents.shape
     by_key = BY_KEY.get(name, 0) if shape == KEYED or shape == ELEMENTS else 0
