@@ -3,12 +3,16 @@
 Set MAZURKA_PURE=1 to install plain Python in any case.
 """
 
+import gc
 import os
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from setuptools import setup
+from setuptools.command.build_ext import build_ext
 from setuptools.errors import CCompilerError, ExecError, PlatformError
 
 # The hot parts, by name. Everything else is read by people or touched once in a check.
@@ -39,26 +43,40 @@ COMPILED = {
 # Nobody else links to them, so calls within them need not go through a table. Warnings about
 # generated C help nobody, and to look for them takes a third of the compiler's time.
 FLAGS = ["-fno-semantic-interposition", "-fvisibility=hidden", "-Wno-all"]
-# mypyc writes one large C file. So the linker compiles it in parts, on all cores, and still inlines
-# the functions of one part in another.
-IN_PARALLEL = ["-flto=auto"]
 
 
-def compiler_works(*link_flags: str) -> bool:
-    """Whether a C extension for this Python can be compiled here, and linked with these flags."""
+class SideBySide(build_ext):
+    """Compiles the files of an extension on all cores: mypyc writes one for each module."""
+
+    def build_extensions(self) -> None:
+        compile_files = self.compiler.compile
+
+        def compile_all(sources: list[str], *args: Any, **options: Any) -> list[str]:
+            # The largest first, so that no core is left with one of them at the end.
+            largest_first = sorted(sources, key=lambda path: -Path(path).stat().st_size)
+            with ThreadPoolExecutor(os.cpu_count()) as pool:
+                compiled = pool.map(
+                    lambda path: compile_files([path], *args, **options), largest_first
+                )
+                return [name for names in compiled for name in names]
+
+        self.compiler.compile = compile_all
+        self.parallel = os.cpu_count()  # for the modules that only import from the large one
+        super().build_extensions()
+
+
+def compiler_works() -> bool:
+    """Whether a C extension for this Python can be compiled here."""
     from distutils.ccompiler import new_compiler
     from distutils.sysconfig import customize_compiler, get_python_inc
 
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "probe.c"
         source.write_text("#include <Python.h>\nint probe(void) { return PY_MAJOR_VERSION; }\n")
-        flags, headers = list(link_flags), [get_python_inc()]
         try:
             compiler = new_compiler()
             customize_compiler(compiler)
-            objects = compiler.compile([str(source)], folder, None, headers, extra_preargs=flags)
-            if flags:
-                compiler.link_shared_object(objects, f"{folder}/probe.so", extra_preargs=flags)
+            compiler.compile([str(source)], folder, None, [get_python_inc()])
         except (CCompilerError, ExecError, PlatformError):
             return False
     return True
@@ -79,16 +97,12 @@ def extensions() -> list[object]:
         for folder, names in COMPILED.items()
         for name in names.split()
     ]
-    modules = mypycify(files, opt_level="3", debug_level="0")
-    in_parallel = IN_PARALLEL if os.name != "nt" and compiler_works(*IN_PARALLEL) else []
+    modules = mypycify(files, opt_level="3", debug_level="0", multi_file=True)
+    gc.freeze()  # what mypy knows of the program: to collect it at the end takes six seconds
     for module in modules:
-        if os.name == "nt":  # its compiler has other flags, and mypyc gives them
-            continue
-        module.extra_compile_args = [*module.extra_compile_args, *FLAGS]
-        if module.name.endswith("__mypyc"):  # the large one: the others only import from it
-            module.extra_compile_args += in_parallel
-            module.extra_link_args += in_parallel
+        if os.name != "nt":  # its compiler has other flags, and mypyc gives them
+            module.extra_compile_args = [*module.extra_compile_args, *FLAGS]
     return modules
 
 
-setup(ext_modules=extensions(), options={"build_ext": {"parallel": os.cpu_count()}})
+setup(ext_modules=extensions(), cmdclass={"build_ext": SideBySide})
