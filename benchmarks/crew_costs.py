@@ -13,7 +13,7 @@ from mazurka.in_jobs import Setup, sendable
 from mazurka.options import Options
 from mazurka.scale.cluster import OWN, PATIENCE, Cluster, connected
 from mazurka.scale.messages import Here, Report, Take
-from mazurka.scale.processes import Processes
+from mazurka.scale.processes import Begun, Processes
 from mazurka.scale.programs import named
 
 SMALL = "circular-buffer(1)"  # it has two executions: what is measured are the messages
@@ -78,9 +78,9 @@ def waiting(crew: Any) -> float:
 
 
 def add_pipes(crew: Processes) -> None:
-    crew.others = [Pipe() for _ in range(MORE)]  # type: ignore[attr-defined]  # or they are closed
-    for place, (ours, _) in enumerate(crew.others):  # type: ignore[attr-defined]
-        crew.channels[-1 - place] = ours
+    process = next(iter(crew.workers.values())).process
+    for place, (ours, theirs) in enumerate([Pipe() for _ in range(MORE)]):
+        crew.workers[-1 - place] = Begun(process, ours, theirs)
 
 
 def add_answers(crew: Cluster) -> None:

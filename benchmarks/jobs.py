@@ -183,8 +183,9 @@ class Reaper:
         crew = self.crews[-1]
         if isinstance(crew, Cluster) and crew.relays:
             crew.ray.kill(crew.relays[self.chance.choice(list(crew.relays))])
-        elif isinstance(crew, Processes) and crew.processes:
-            os.killpg(crew.processes[self.chance.choice(list(crew.processes))].pid, signal.SIGKILL)
+        elif isinstance(crew, Processes) and crew.workers:
+            begun = crew.workers[self.chance.choice(list(crew.workers))]
+            os.killpg(begun.process.pid, signal.SIGKILL)
 
 
 @dataclass

@@ -18,6 +18,8 @@ from mazurka.scale.processes import Processes
 from mazurka.scale.programs import NamedProgram
 from mazurka.scale.whole import Files, WholeSearch
 
+EARLY = 0.1  # seconds of search until processes begin: there will be work for them
+
 # Explores a task here, as some options say, of a search that has begun then, for some seconds.
 Begin = Callable[[Options, Task, float, float], tuple[Result, list[Task]]]
 
@@ -50,11 +52,18 @@ def explored_by_workers(
         sent = sendable(within)
 
         def begin_here(task: Task, seconds: float) -> tuple[Result, list[Task]]:
-            return begin(replace(within, algorithm=task.algorithm), task, since, seconds)
+            here = replace(within, algorithm=task.algorithm)
+            if options.cluster is None:
+                early = beginning_early(processes, jobs, options.progress)
+                here = replace(here, progress=early)
+            return begin(here, task, since, seconds)
 
         def crew_of(learnt: dict[str, list[str]], imports: list[str]) -> Crew:
             setup = Setup(sent, learnt, imports)
-            return Processes([name, setup]) if options.cluster is None else Cluster(name, setup)
+            if options.cluster is not None:
+                return Cluster(name, setup)
+            processes.setup = [name, setup]
+            return processes
 
         result, everything = WholeSearch(
             algorithm,
@@ -73,11 +82,30 @@ def explored_by_workers(
             note_bound(result, bound)
         return result, everything, []
 
-    if bounds is None:
-        result, everything, _ = search_by(options.algorithm, -1, options.time_limit)
-    else:
-        result, everything, _ = search_with_bounds(bounds, options.time_limit, search_by)
+    processes = Processes()
+    try:
+        if bounds is None:
+            result, everything, _ = search_by(options.algorithm, -1, options.time_limit)
+        else:
+            result, everything, _ = search_with_bounds(bounds, options.time_limit, search_by)
+    finally:
+        processes.end_early()
     return result, everything
+
+
+def beginning_early(
+    processes: Processes, jobs: int, progress: Callable[[Result], None] | None
+) -> Callable[[Result], None]:
+    """Begin processes while the search is still alone, if it seems to take longer: they need as
+    long to begin as the search has them."""
+
+    def look(result: Result) -> None:
+        if result.seconds >= EARLY:
+            processes.begin_early(jobs)
+        if progress is not None:
+            progress(result)
+
+    return look
 
 
 def files_of(name: NamedProgram, options: Options, kept: dict[str, Any]) -> Files:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from mazurka import MazurkaError, Result, c_program, check, explore
-from mazurka.scale.processes import Processes
+from mazurka.scale.processes import Begun, Processes
 from tests.conformance.front_ends import HAS_C
 from tests.scale import programs
 
@@ -23,14 +23,14 @@ FIB = Path(__file__).parents[2] / "benchmarks" / "c" / "fib_bench.c"
 def nothing_is_left_running(monkeypatch: pytest.MonkeyPatch) -> Any:
     """All workers have ended when the search has."""
     hired: list[int] = []
-    hire = Processes.hire
+    begun = Processes.begun
 
-    def noted(crew: Processes) -> int:
-        worker = hire(crew)
-        hired.append(crew.processes[worker].pid)
-        return worker
+    def noted(crew: Processes) -> Begun:
+        made = begun(crew)
+        hired.append(made.process.pid)
+        return made
 
-    monkeypatch.setattr(Processes, "hire", noted)
+    monkeypatch.setattr(Processes, "begun", noted)
     yield hired
     for worker in hired:
         assert has_ended(worker)
@@ -69,6 +69,16 @@ def test_two_processes_find_what_one_finds(
     assert same(programs.three_increments, algorithm=algorithm).executions == 36
     assert nothing_is_left_running
     assert same(programs.failing, algorithm=algorithm, stop_on_failure=False).failures
+
+
+@pytest.mark.parametrize("alone", [0.0, 60.0])
+def test_processes_that_begin_early_are_hired_or_end(
+    alone: float, nothing_is_left_running: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mazurka.scale.whole.ALONE", alone)
+    monkeypatch.setattr("mazurka.in_jobs.EARLY", 0.0)
+    assert same(programs.three_increments).executions == 36
+    assert len(nothing_is_left_running) == 2
 
 
 def test_they_stop_at_the_same_failure() -> None:
@@ -115,8 +125,8 @@ def test_workers_that_die_are_replaced(
     deaths: list[int] = []
 
     def deadly(crew: Processes, timeout: float) -> list[tuple[int, object]]:
-        if len(deaths) < 5 and crew.processes and random.random() < 0.3:
-            process = random.choice(list(crew.processes.values()))
+        if len(deaths) < 5 and crew.workers and random.random() < 0.3:
+            process = random.choice(list(crew.workers.values())).process
             os.killpg(process.pid, signal.SIGKILL)
             deaths.append(process.pid)
         return receive(crew, timeout)

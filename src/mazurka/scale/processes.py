@@ -48,17 +48,45 @@ class Home:
         return cls(None, list(sys.path), flags)
 
 
+@dataclass
+class Begun:
+    """A process, and the channel to it."""
+
+    process: subprocess.Popen[bytes]
+    channel: "Connection[Any, Any]"
+    # It is closed here; but if it went while a program runs, that would be seen as the program's.
+    other_end: "Connection[Any, Any]"
+
+    def end(self) -> None:
+        self.channel.close()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+
 class Processes:
     """A crew of processes. Each is new, not a copy of this one: so it is the same everywhere."""
 
-    def __init__(self, setup: Sequence[object], home: Home | None = None) -> None:
+    def __init__(self, setup: Sequence[object] = (), home: Home | None = None) -> None:
         self.setup = setup  # the messages that a worker gets first
         self.home = Home.here() if home is None else home
+        self.environment = os.environ.copy()  # a program may change it, and where it is
+        self.folder = folder_here() if self.home.folder is None else self.home.folder
         self.next = 0
-        self.processes: dict[int, subprocess.Popen[bytes]] = {}
-        self.channels: dict[int, Connection[Any, Any]] = {}
+        self.early: list[Begun] = []  # not hired
+        self.workers: dict[int, Begun] = {}
 
-    def hire(self) -> int:
+    def begin_early(self, count: int) -> None:
+        """Begin processes that may be hired later: by then they have imported what they need."""
+        while len(self.early) < count:
+            self.early.append(self.begun())
+
+    def end_early(self) -> None:
+        """End those that nobody has hired."""
+        while self.early:
+            self.early.pop().end()
+
+    def begun(self) -> Begun:
         ours, theirs = Pipe()
         handle = theirs.fileno()
         arguments = ["-c", ENTRY, str(handle), json.dumps(self.home.path)]
@@ -66,26 +94,29 @@ class Processes:
         process = subprocess.Popen(
             command,
             pass_fds=[handle],
-            cwd=self.home.folder,
+            cwd=self.folder,
+            env=self.environment,
             stdin=subprocess.DEVNULL,
             stdout=STDERR,
             start_new_session=True,  # Ctrl-C is for us alone; and all its children end with it
         )
         theirs.close()
+        return Begun(process, ours, theirs)
+
+    def hire(self) -> int:
         self.next += 1
-        self.processes[self.next] = process
-        self.channels[self.next] = ours
+        self.workers[self.next] = self.early.pop(0) if self.early else self.begun()
         for message in self.setup:
             self.send(self.next, message)
         return self.next
 
     def send(self, worker: int, message: object) -> None:
         with contextlib.suppress(OSError):  # it has died: that is noticed by `receive`
-            self.channels[worker].send(message)
+            self.workers[worker].channel.send(message)
 
     def receive(self, timeout: float) -> list[tuple[int, object]]:
         found: list[tuple[int, object]] = []
-        workers = {channel: worker for worker, channel in self.channels.items()}
+        workers = {begun.channel: worker for worker, begun in self.workers.items()}
         for ready in wait(list(workers), timeout):
             assert isinstance(ready, Connection)
             worker = workers[ready]
@@ -97,10 +128,13 @@ class Processes:
         return found
 
     def dismiss(self, worker: int) -> None:
-        process = self.processes.pop(worker, None)
-        if process is None:
-            return
-        self.channels.pop(worker).close()
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        begun = self.workers.pop(worker, None)
+        if begun is not None:
+            begun.end()
+
+
+def folder_here() -> str | None:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:  # somebody has removed it
+        return None
