@@ -170,7 +170,7 @@ def test_tasks_survive_json() -> None:
 
 
 def task_text(**changes: object) -> str:
-    task = {"mazurka-task": 3, "algorithm": "pop", "steps": [["0", "load x", 0]]}
+    task = {"mazurka-task": 4, "algorithm": "pop", "steps": [["0", "load x", 0]]}
     return json.dumps({**task, "notes": {}, "options": {}, "learnt": {}, **changes})
 
 
@@ -197,10 +197,11 @@ def test_a_text_that_is_no_task_is_refused(text: str, message: str) -> None:
     [
         {},
         {"heads": []},
-        {"heads": [9], "rivals": [0], "rival_threads": ["0"]},
+        {"heads": [9], "watched": [1], "rivals": [0], "rival_threads": ["0"]},
         {"heads": [0]},
-        {"heads": [0], "rivals": [5], "rival_threads": ["0"]},
-        {"heads": [0], "rivals": [0], "rival_threads": ["x"]},
+        {"heads": [0], "watched": [1], "rivals": [5], "rival_threads": ["0"]},
+        {"heads": [0], "watched": [1], "rivals": [0], "rival_threads": ["x"]},
+        {"heads": [0], "rivals": [0], "rival_threads": ["0"]},
     ],
 )
 def test_notes_that_do_not_fit_are_refused(notes: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from mazurka.engine.errors import MazurkaError
 from mazurka.engine.schedule import NamedStep
 
-FORMAT = 3
+FORMAT = 4
 THREAD = re.compile(r"0(\.[1-9][0-9]*)*")
 
 Note = list[int] | list[str]

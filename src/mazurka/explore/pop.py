@@ -347,6 +347,7 @@ class Pop(Explorer):
         taken = explored.taken_along(race)
         steps = [*explored.events[: race.position], *taken, race.head]
         heads = up_to(head_before(race, explored))
+        watched = [*[head.location >= 0 for head in heads], not changes_all(race.head)]
         rivals = [*[head.rival for head in heads], race.earlier]
         return Task(
             "pop",
@@ -354,6 +355,7 @@ class Pop(Explorer):
             {
                 "modes": [event.mode for event in steps],
                 "heads": [*[head.position for head in heads], len(steps) - 1],
+                "watched": [int(is_watched) for is_watched in watched],
                 "rivals": [rival.position for rival in rivals],
                 "rival_threads": [program.thread_name(rival.thread) for rival in rivals],
             },
@@ -370,12 +372,16 @@ class Pop(Explorer):
         runs do not count."""
         count_events(path)
         found: Head | None = None
-        for position, rival, thread in zip(
-            task.numbers("heads"), task.numbers("rivals"), task.names("rival_threads"), strict=True
+        for position, is_watched, rival, thread in zip(
+            task.numbers("heads"),
+            task.numbers("watched"),
+            task.numbers("rivals"),
+            task.names("rival_threads"),
+            strict=True,
         ):
             event = self.rival_at(path[:rival], thread)
-            # How much the head changes is not known yet.
-            found = Head(path[position], position, event, event.location, found)
+            location = event.location if is_watched else NOWHERE
+            found = Head(path[position], position, event, location, found)
         self.watch(found)
         return found
 
@@ -723,12 +729,13 @@ def check_notes(task: Task) -> None:
     """Refuse a task whose notes do not fit its steps."""
     try:
         heads = task.numbers("heads")
+        watched = task.numbers("watched")
         rivals = task.numbers("rivals")
         threads = task.names("rival_threads")
         last = len(task.steps) - 1
         fits = (
             len(task.numbers("modes")) == len(task.steps)
-            and len(heads) == len(rivals) == len(threads)
+            and len(heads) == len(watched) == len(rivals) == len(threads)
             and heads == sorted(set(heads))
             and heads[-1] == last
             and all(0 <= rival <= head for rival, head in zip(rivals, heads, strict=True))

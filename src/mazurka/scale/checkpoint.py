@@ -17,7 +17,7 @@ from mazurka.scale.ledger import COUNTS, Ledger
 from mazurka.scale.messages import Key
 from mazurka.version import VERSION
 
-FORMAT = 1
+FORMAT = 2
 WORDS = ("algorithm", "equivalence", "reason", "doubt", "bound")
 NUMBERS = ("threads", "memory_mb")
 NO_STEP = Step("", "")
