@@ -1,8 +1,15 @@
 """The C library: files, clocks, texts, signals, what runs before and after main."""
 
+import subprocess
 from pathlib import Path
 
+import pytest
+
 import mazurka
+from mazurka.engine.result import DATA_RACE
+from mazurka.native.program import Manner
+from tests.native.in_process import compiled_text
+from tests.native.in_process import explored as explored_here
 
 FILES = r"""
 #include <assert.h>
@@ -121,6 +128,35 @@ int main(void) {
 }
 """
 
+TWICE = """
+#define _GNU_SOURCE
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+static struct tm date;
+static const char *which;
+#define IS(name) if (!strcmp(which, name))
+void *call(void *unused) {
+    time_t now = 0;
+    IS("localtime") localtime(&now);
+    IS("asctime") asctime(&date);
+    IS("lgamma") lgamma(2);
+    IS("setenv") setenv("A", "B", 1);
+    IS("strtok") strtok((char[]){"a b"}, " ");
+    return unused;
+}
+int main(int count, char **arguments) {
+    pthread_t thread;
+    which = arguments[count - 1];
+    pthread_create(&thread, 0, call, 0);
+    call(0);
+    pthread_join(thread, 0);
+    return 0;
+}
+"""
+
 FUTEX = """
 #define _GNU_SOURCE
 #include <linux/futex.h>
@@ -193,3 +229,42 @@ def test_functions_that_are_known_to_be_harmless(tmp_path: Path) -> None:
 def test_choices(tmp_path: Path) -> None:
     text = "int mazurka_choose(int); int main(void) { return mazurka_choose(3) * 0; }"
     assert explored(tmp_path, text).executions == 3
+
+
+def test_the_library_gives_what_it_gives_without_mazurka(tmp_path: Path) -> None:
+    source, built = Path(__file__).with_name("library.c"), tmp_path / "library"
+    subprocess.run(["cc", "-w", str(source), "-o", str(built), "-lm"], check=True)
+    alone = subprocess.run([built], capture_output=True, env={"TZ": "UTC"}, check=True).stdout
+    result = mazurka.explore(mazurka.c_program(source, flags=["-lm", "-w"]))
+    assert (result.verdict, list(result.outcomes)) == ("verified", [alone.decode()])
+
+
+# What the C library keeps for all threads, and what that is called.
+SHARED = {
+    "localtime": "what_localtime_gives is ",
+    "asctime": "what_asctime_gives is ",
+    "lgamma": "signgam is ",
+    "setenv": "environment",
+    "strtok": "where_strtok_is is ",
+}
+
+
+def test_what_all_threads_share_in_the_library() -> None:
+    with compiled_text(TWICE) as made:
+        for name, message in SHARED.items():
+            failure = explored_here(made, [name], "pop", Manner(2000, "sync")).failures[0]
+            assert (failure.kind, failure.message.startswith(message)) == (DATA_RACE, True), failure
+
+
+def test_functions_of_the_library_that_are_not_known() -> None:
+    """They are refused where they are called, and not before."""
+    text = "#include <syslog.h>\nint main(int n, char **a) { if (n > 1) syslog(1, *a); return 0; }"
+    with compiled_text(text) as made:
+        assert explored_here(made, [], "pop").verdict == "verified"
+        with pytest.raises(mazurka.MazurkaError, match="the program calls syslog"):
+            explored_here(made, ["argument"], "pop")
+
+
+def test_functions_that_are_called_like_those_of_the_library(tmp_path: Path) -> None:
+    text = "int basename(int a) { return a; } int main(void) { return basename(0); }"
+    assert explored(tmp_path, text).verdict == "verified"

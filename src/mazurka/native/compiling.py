@@ -22,6 +22,11 @@ from mazurka.engine.errors import MazurkaError
 from mazurka.native.c_program import CProgram, is_built, is_cpp_file, is_source
 from mazurka.native.debug_information import DebugInformation, elf_file, symbols_of
 from mazurka.native.preprocessed import unseen_parts
+from mazurka.native.unknown_functions import (
+    of_the_c_library,
+    refusing_object,
+    unknown_functions,
+)
 
 RUNTIME = Path(__file__).parent / "runtime"
 SEARCHED = ["run", "tell", "fibers", "memory", "heap", "hooks", "crashes"]
@@ -29,7 +34,8 @@ SEARCHED += ["threads", "spins", "races", "sections"]
 LIBRARY = ["startup", "kernel", "files", "streams", "clocks", "signals", "choices", "refusals"]
 LIBRARY += ["calls"]
 PLAIN_PARTS = [*SEARCHED, *LIBRARY]
-SEEN_PARTS = ("libc", "texts")  # compiled as programs are
+# Compiled as programs are.
+SEEN_PARTS = ("libc", "texts", "environment", "dates", "wide", "tables", "numbers")
 CPP_PARTS = ("cpp",)
 CPP_SEEN_PARTS = ("cpp_seen",)
 
@@ -71,18 +77,19 @@ class Compiled:
 
     library: Path
     objects: list[Path]  # of its sources
-    runtime: list[Path]  # the objects of our runtime
     sources: list[Path]  # or the program that was built
     unseen: list[str]  # code that accesses memory, and is not seen
     is_cpp: bool
+    unknown: list[str]  # functions that it calls, of other libraries
 
     @cached_property
     def debug(self) -> DebugInformation:
         return DebugInformation(self.library)
 
 
-def compiled(program: CProgram, folder: Path) -> Compiled:
-    """Compile a program. A MazurkaError says why it cannot be."""
+def compiled(program: CProgram, folder: Path, opaque: Sequence[str] = ()) -> Compiled:
+    """Compile a program, of which some functions are known to be harmless. A MazurkaError says why
+    it cannot be."""
     require_machine()
     if is_built(program.file):
         from mazurka.native.embedded import parts_of_built  # the other one imports this module
@@ -93,15 +100,19 @@ def compiled(program: CProgram, folder: Path) -> Compiled:
     if not any("main" in symbols_of(made).defined for made in parts.objects):
         raise MazurkaError(f"{program.file} has no function main, which is what is run")
     runtime = runtime_objects(parts.is_cpp)
+    unknown = unknown_functions(parts.objects, defined_by(runtime), opaque, parts.is_cpp)
+    refused = of_the_c_library(unknown, compiler_here())
+    refusing = [refusing_object(refused, compiler_here(), folder)] if refused else []
     library = folder / "program.so"
-    inputs = [str(part) for part in [*parts.objects, *runtime]]
+    inputs = [str(part) for part in [*parts.objects, *refusing, *runtime]]
     how = [*LINKED, *(LINKED_CPP if parts.is_cpp else [])]
     call(
         [*compiler_here(parts.is_cpp), *inputs, *parts.linked, *how, "-o", str(library)],
         f"{program.file} cannot be linked",
     )
     keep_from_starting(library)
-    return Compiled(library, parts.objects, runtime, [program.file], parts.unseen, parts.is_cpp)
+    others = sorted(unknown.difference(refused))
+    return Compiled(library, parts.objects, [program.file], parts.unseen, parts.is_cpp, others)
 
 
 def parts_of_sources(program: CProgram, folder: Path) -> Parts:
@@ -234,12 +245,34 @@ def build_runtime(compiler: list[str], parts: Sequence[str], ending: str, folder
         source, result = str(RUNTIME / f"{part}.{ending}"), str(made / f"{part}.o")
         command = [*compiler, *flags, *hooks, "-c", source, "-o", result]
         call(command, "Mazurka's runtime for C programs does not compile")
+        if ending == "c":
+            give_way(made / f"{part}.o")
     names = [name for part in parts for name in sorted(symbols_of(made / f"{part}.o").defined)]
     (made / DEFINED).write_text("\n".join(names))
     try:
         made.rename(folder)
     except OSError:  # another process was quicker
         shutil.rmtree(made)
+
+
+SYMBOL = struct.Struct("<IBBHQQ")  # of ELF
+WEAK = 2 << 4
+
+
+def give_way(made: Path) -> None:
+    """See to it that a program may have functions of its own that are called like those of the C
+    library: what the runtime has under such names is for programs that have none."""
+    with made.open("r+b") as file:
+        table = elf_file(file).get_section_by_name(".symtab")
+        begin, data = table["sh_offset"], bytearray(table.data())
+        for place, symbol in enumerate(table.iter_symbols()):
+            is_ours = symbol.name.startswith(("mz_", "__tsan_"))
+            is_global = symbol["st_info"]["bind"] == "STB_GLOBAL"
+            if is_global and symbol["st_shndx"] != "SHN_UNDEF" and not is_ours:
+                information = place * SYMBOL.size + 4
+                data[information] = WEAK | data[information] & 0xF
+        file.seek(begin)
+        file.write(data)
 
 
 # What begins before main

@@ -37,6 +37,19 @@ def symbols_of(path: Path) -> Symbols:
     return found
 
 
+def functions_exported_by(library: Path) -> set[str]:
+    """The functions of a shared library. Some are chosen as it is loaded: pyelftools has no name
+    for that."""
+    with library.open("rb") as file:
+        table = elf_file(file).get_section_by_name(".dynsym")
+        return {
+            symbol.name
+            for symbol in table.iter_symbols()
+            if symbol["st_shndx"] != "SHN_UNDEF"
+            and symbol["st_info"]["type"] in ("STT_FUNC", "STT_LOOS")
+        }
+
+
 TLS_RELOCATIONS = {23: "R_X86_64_TPOFF32", 22: "R_X86_64_GOTTPOFF", 34: "R_X86_64_GOTPC32_TLSDESC"}
 
 

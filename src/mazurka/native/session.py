@@ -20,9 +20,9 @@ from mazurka.engine.memory_use import rare_collections
 from mazurka.engine.result import Result
 from mazurka.engine.task import Outdated
 from mazurka.native.c_program import CProgram
-from mazurka.native.compiling import Compiled, compiled, defined_by
-from mazurka.native.debug_information import bit_fields, by_value, fixed_thread_locals, symbols_of
-from mazurka.native.known_functions import ASSUMING_FUNCTIONS, ATOMIC_FUNCTIONS, CPP, HARMLESS
+from mazurka.native.compiling import Compiled, compiled
+from mazurka.native.debug_information import bit_fields, by_value, fixed_thread_locals
+from mazurka.native.known_functions import ASSUMING_FUNCTIONS, ATOMIC_FUNCTIONS
 from mazurka.native.naming import Names
 from mazurka.native.program import Anew, Manner, NativeProgram
 from mazurka.native.runtime_library import THREADS_KNOWN, Library
@@ -47,35 +47,30 @@ def loaded(made: Compiled, program: CProgram) -> Iterator[tuple[Library, Names]]
 def compiled_in_a_folder(program: CProgram, opaque: Sequence[str] = ()) -> Iterator[Compiled]:
     folder = tempfile.mkdtemp(prefix="mazurka-")
     try:
-        made = compiled(program, Path(folder))
-        refuse_unknown_functions(program, made, opaque)
+        made = compiled(program, Path(folder), opaque)
+        refuse_fixed_thread_locals(program, made)
+        refuse_unknown_functions(program, made)
         yield made
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def refuse_unknown_functions(program: CProgram, made: Compiled, opaque: Sequence[str]) -> None:
+def refuse_fixed_thread_locals(program: CProgram, made: Compiled) -> None:
+    if any(fixed_thread_locals(part) for part in made.objects):
+        raise MazurkaError(
+            f"{program.file} has thread-local variables at fixed places: leave out "
+            "-ftls-model, and flags like it"
+        )
+
+
+def refuse_unknown_functions(program: CProgram, made: Compiled) -> None:
     """Whatever might block, or have state of its own, must be in our runtime."""
-    known = defined_by(made.runtime).union(HARMLESS, opaque)
-    needed: set[str] = set()
-    for part in made.objects:
-        symbols = symbols_of(part)
-        known |= symbols.defined
-        needed |= symbols.undefined
-        if fixed_thread_locals(part):
-            raise MazurkaError(
-                f"{program.file} has thread-local variables at fixed places: leave out "
-                "-ftls-model, and flags like it"
-            )
-    unknown = sorted(needed - known)
-    if made.is_cpp:
-        unknown = [name for name in unknown if not CPP.match(name)]
-    if unknown:
-        names = ", ".join(unknown)
+    if made.unknown:
+        names = ", ".join(made.unknown)
         raise MazurkaError(
             f"{program.file} calls {names}: Mazurka does not know what that does, and so cannot "
             f"check the program. If it neither blocks nor has state that threads share, say so: "
-            f"--opaque {unknown[0]}"
+            f"--opaque {made.unknown[0]}"
         )
 
 

@@ -3,6 +3,7 @@
    So a clock shows the same in all executions that differ in the order of independent steps alone. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/times.h>
 #include <time.h>
@@ -116,6 +117,14 @@ clock_t times(struct tms *to) {
     struct tms value = {found, 0, 0, 0};
     if (to) put(to, &value, sizeof value, PLACE);
     return found;
+}
+
+int getrusage(int who, struct rusage *to) {
+    (void)who;
+    int64_t found = now() - EPOCH;
+    struct rusage value = {.ru_utime = {found / SECOND, found % SECOND / 1000}};
+    put(to, &value, sizeof value, PLACE);
+    return 0;
 }
 
 unsigned sleep(unsigned seconds) {

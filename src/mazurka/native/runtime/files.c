@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "files.h"
@@ -282,20 +283,29 @@ const char *mz_rest_of_file(int number, size_t *size, uintptr_t place) {
     return data_of(one->file) + one->position;
 }
 
-ssize_t mz_read_file(int number, char *to, size_t size, bool is_seen, uintptr_t place) {
+/* From where the file was left, or from a place of its own: then it is left where it was. */
+static ssize_t read_from(int number, const off_t *from, char *to, size_t size, bool is_seen,
+                         uintptr_t place) {
+    if (from && *from < 0) return failed(EINVAL);
     struct descriptor *one = used(number, false, place);
     if (!one) return failed(EBADF);
     struct file *file = one->file;
-    if (file->is_sink || one->position >= file->size) return 0;
-    size_t left = file->size - one->position;
+    size_t begin = from ? (size_t)*from : one->position;
+    if (file->is_sink || begin >= file->size) return 0;
+    size_t left = file->size - begin;
     if (size > left) size = left;
-    size_t begin = one->position;
-    one->position += size;
+    if (!from) one->position += size;
     put_out(to, data_of(file) + begin, size, is_seen, place);
     return (ssize_t)size;
 }
 
-ssize_t mz_write_file(int number, const char *from, size_t size, bool is_seen, uintptr_t place) {
+ssize_t mz_read_file(int number, char *to, size_t size, bool is_seen, uintptr_t place) {
+    return read_from(number, NULL, to, size, is_seen, place);
+}
+
+static ssize_t write_to(int number, const off_t *to, const char *from, size_t size, bool is_seen,
+                        uintptr_t place) {
+    if (to && *to < 0) return failed(EINVAL);
     if (size > SSIZE_MAX) return failed(EINVAL);
     char *copy = __libc_malloc(size + 1);
     take_in(copy, from, size, is_seen, place);
@@ -310,13 +320,17 @@ ssize_t mz_write_file(int number, const char *from, size_t size, bool is_seen, u
     if (is_output(file)) {
         mz_keep_output(copy, size);
     } else if (!file->is_sink) {
-        if (one->flags & O_APPEND) one->position = file->size;
-        make_room(file, one->position + size);
-        mz_copy(file->own + one->position, copy, size);
-        one->position += size;
+        size_t begin = one->flags & O_APPEND ? file->size : to ? (size_t)*to : one->position;
+        make_room(file, begin + size);
+        mz_copy(file->own + begin, copy, size);
+        if (!to) one->position = begin + size;
     }
     __libc_free(copy);
     return (ssize_t)size;
+}
+
+ssize_t mz_write_file(int number, const char *from, size_t size, bool is_seen, uintptr_t place) {
+    return write_to(number, NULL, from, size, is_seen, place);
 }
 
 off_t mz_seek_file(int number, off_t offset, int whence, uintptr_t place) {
@@ -369,6 +383,7 @@ int open(const char *path, int flags, ...) {
     return mz_open_file(path, flags, mode, PLACE);
 }
 int open64(const char *path, int flags, ...) __attribute__((alias("open")));
+int creat64(const char *path, mode_t mode) __attribute__((alias("creat")));
 int creat(const char *path, mode_t mode) {
     return mz_open_file(path, O_CREAT | O_WRONLY | O_TRUNC, mode, PLACE);
 }
@@ -377,6 +392,41 @@ ssize_t read(int number, void *to, size_t size) { return mz_read_file(number, to
 ssize_t write(int number, const void *from, size_t size) {
     return mz_write_file(number, from, size, true, PLACE);
 }
+ssize_t pread(int number, void *to, size_t size, off_t from) {
+    return read_from(number, &from, to, size, true, PLACE);
+}
+ssize_t pread64(int, void *, size_t, off_t) __attribute__((alias("pread")));
+ssize_t pwrite(int number, const void *from, size_t size, off_t to) {
+    return write_to(number, &to, from, size, true, PLACE);
+}
+ssize_t pwrite64(int, const void *, size_t, off_t) __attribute__((alias("pwrite")));
+
+/* Several parts at once; no other thread comes between those that are written. */
+ssize_t readv(int number, const struct iovec *parts, int count) {
+    ssize_t done = 0;
+    mz_plain((uintptr_t)parts, (size_t)count * sizeof *parts, false, PLACE);
+    for (int place = 0; place < count; place++) {
+        ssize_t got = mz_read_file(number, parts[place].iov_base, parts[place].iov_len, true, PLACE);
+        if (got < 0) return done ? done : got;
+        done += got;
+        if ((size_t)got < parts[place].iov_len) break;
+    }
+    return done;
+}
+ssize_t writev(int number, const struct iovec *parts, int count) {
+    size_t size = 0;
+    mz_plain((uintptr_t)parts, (size_t)count * sizeof *parts, false, PLACE);
+    for (int place = 0; place < count; place++) size += parts[place].iov_len;
+    char *all = __libc_malloc(size + 1), *end = all;
+    for (int place = 0; place < count; place++) {
+        take_in(end, parts[place].iov_base, parts[place].iov_len, true, PLACE);
+        end += parts[place].iov_len;
+    }
+    ssize_t done = mz_write_file(number, all, size, false, PLACE);
+    __libc_free(all);
+    return done;
+}
+
 off_t lseek(int number, off_t offset, int whence) {
     return mz_seek_file(number, offset, whence, PLACE);
 }
@@ -452,6 +502,78 @@ int ftruncate(int number, off_t size) {
 }
 int ftruncate64(int, off_t) __attribute__((alias("ftruncate")));
 
+int truncate(const char *path, off_t size) {
+    int number = mz_open_file(path, O_WRONLY, 0, PLACE);
+    if (number < 0) return -1;
+    int result = ftruncate(number, size);
+    mz_close_file(number, PLACE);
+    return result;
+}
+int truncate64(const char *path, off_t size) __attribute__((alias("truncate")));
+
+/* A file of which nobody has the name: the last six letters of it are to be found. */
+int mkostemps(char *name, int ending, int flags) {
+    size_t length = mz_read_text(name, PLACE);
+    if (ending < 0 || length < (size_t)ending + 6) return failed(EINVAL);
+    char *letters = name + length - (size_t)ending - 6;
+    if (__builtin_strncmp(letters, "XXXXXX", 6)) return failed(EINVAL);
+    mz_plain((uintptr_t)letters, 6, true, PLACE);
+    for (int tried = 0; tried < MOST_FILES; tried++) {
+        for (int place = 0, left = tried; place < 6; place++, left /= 26)
+            letters[place] = (char)('a' + left % 26);
+        int number = mz_open_file(name, flags | O_RDWR | O_CREAT | O_EXCL, 0600, PLACE);
+        if (number >= 0 || errno != EEXIST) return number;
+    }
+    return failed(EEXIST);
+}
+int mkstemps(char *name, int ending) { return mkostemps(name, ending, 0); }
+int mkostemp(char *name, int flags) { return mkostemps(name, 0, flags); }
+int mkstemp(char *name) { return mkostemps(name, 0, 0); }
+int mkstemp64(char *name) { return mkostemps(name, 0, 0); }
+
+/* What the system is told of the use of a file changes nothing here. */
+int posix_fadvise(int number, off_t from, off_t size, int advice) {
+    (void)number, (void)from, (void)size, (void)advice;
+    return 0;
+}
+int posix_fadvise64(int, off_t, off_t, int) __attribute__((alias("posix_fadvise")));
+void sync(void) {}
+
+/* The flags of descriptors, and further ones. Locks of files are between processes. */
+int fcntl(int number, int command, ...) {
+    va_list arguments;
+    va_start(arguments, command);
+    int given = va_arg(arguments, int);
+    va_end(arguments);
+    if (!mz_is_open(number)) return failed(EBADF);
+    int changed = O_APPEND | O_NONBLOCK;
+    switch (command) {
+        case F_GETFL:
+            mz_descriptor_call(number, false, PLACE);
+            return files.open[number]->flags & (O_ACCMODE | changed);
+        case F_GETFD:
+            mz_descriptor_call(number, false, PLACE);
+            return files.open[number]->flags & O_CLOEXEC ? FD_CLOEXEC : 0;
+        case F_SETFD:
+            changed = O_CLOEXEC;
+            given = given & FD_CLOEXEC ? O_CLOEXEC : 0;
+            /* fall through */
+        case F_SETFL:
+            mz_descriptor_call(number, true, PLACE);
+            files.open[number]->flags = (files.open[number]->flags & ~changed) | (given & changed);
+            return 0;
+        case F_DUPFD: case F_DUPFD_CLOEXEC: {
+            mz_library_call(&files.table_word, true, PLACE);
+            int other = free_number(given);
+            return other < 0 ? other : dup2(number, other);
+        }
+        default:
+            mz_refuse("fcntl with command %d cannot be checked", command);
+            mz_give_up();
+    }
+}
+int fcntl64(int, int, ...) __attribute__((alias("fcntl")));
+
 /* Who owns a file, and when it was changed, is not told apart. */
 int chmod(const char *path, mode_t mode) { (void)mode; return access(path, 0); }
 int fchmod(int number, mode_t mode) { (void)mode; return mz_is_open(number) ? 0 : failed(EBADF); }
@@ -461,6 +583,11 @@ int fchown(int number, uid_t user, gid_t group) {
 }
 mode_t umask(mode_t mask) { (void)mask; return 022; }
 char *getcwd(char *to, size_t size) {
+    if (!to) {
+        if (!size) size = PATH_MAX;
+        to = mz_new(size, 16, PLACE);
+        if (!to) return NULL;
+    }
     long length = syscall_of(SYS_getcwd, (long)to, (long)size, 0);
     if (length < 0) {
         errno = ERANGE;

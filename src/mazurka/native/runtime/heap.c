@@ -157,12 +157,21 @@ void *realloc(void *block, size_t size) {
     return other;
 }
 
+void *reallocarray(void *block, size_t count, size_t size) {
+    size_t all;
+    if (!__builtin_mul_overflow(count, size, &all)) return realloc(block, all);
+    errno = ENOMEM;
+    return NULL;
+}
+
 void *aligned_alloc(size_t alignment, size_t size) {
     if (!mz.current) refuse_early();
     return mz.current ? filled(size, alignment, (int)mz.filling, PLACE) : NULL;
 }
 
 void *memalign(size_t alignment, size_t size) { return aligned_alloc(alignment, size); }
+
+void *valloc(size_t size) { return aligned_alloc(4096, size); }
 
 int posix_memalign(void **result, size_t alignment, size_t size) {
     void *block = aligned_alloc(alignment, size);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/futex.h>
+#include <locale.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <sys/types.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -136,11 +138,52 @@ int getpagesize(void) { return 4096; }
 int get_nprocs(void) { return PROCESSORS; }
 int get_nprocs_conf(void) { return PROCESSORS; }
 
+int sched_getcpu(void) { return 0; }
+int __sched_cpucount(size_t size, const cpu_set_t *set) {
+    int count = 0;
+    mz_plain((uintptr_t)set, size, false, PLACE);
+    for (size_t place = 0; place < size; place++) count += __builtin_popcount(((const unsigned char *)set)[place]);
+    return count;
+}
+int sched_getaffinity(pid_t process, size_t size, cpu_set_t *set) {
+    (void)process;
+    mz_plain((uintptr_t)set, size, true, PLACE);
+    mz_fill(set, 0, size);
+    *(unsigned char *)set = (1 << PROCESSORS) - 1;
+    return 0;
+}
+int sched_setaffinity(pid_t process, size_t size, const cpu_set_t *set) {
+    (void)process, (void)size, (void)set;
+    return 0;
+}
+int gethostname(char *to, size_t size) {
+    static const char NAME[] = "machine";
+    mz_plain((uintptr_t)to, size < sizeof NAME ? size : sizeof NAME, true, PLACE);
+    mz_copy(to, NAME, size < sizeof NAME ? size : sizeof NAME);
+    if (size >= sizeof NAME) return 0;
+    errno = ENAMETOOLONG;
+    return -1;
+}
+int uname(struct utsname *to) {
+    mz_plain((uintptr_t)to, sizeof *to, true, PLACE);
+    *to = (struct utsname){"Linux", "machine", "6.0.0", "#1", "x86_64", "(none)"};
+    return 0;
+}
+
 /* There is one locale, that of C. */
 char *setlocale(int category, const char *name) {
     (void)category;
     bool is_known = !name || !*name || !__builtin_strcmp(name, "C") || !__builtin_strcmp(name, "POSIX");
     return is_known ? (char *)"C" : NULL;
+}
+
+struct lconv *localeconv(void) {
+    static char none[1] = "", point[2] = ".";
+    enum { NO = 127 };
+    static struct lconv of_c = {
+        point, none, none, none, none, none, none, none, none, none, NO, NO, NO, NO, NO, NO, NO, NO,
+        NO, NO, NO, NO, NO, NO};
+    return &of_c;
 }
 
 /* Limits are none of the program's concern. */

@@ -170,22 +170,43 @@ static void swap(char *one, char *other, size_t size) {
     }
 }
 
-static void sift(char *items, size_t place, size_t count, size_t size,
-                 int (*compare)(const void *, const void *)) {
+/* How qsort and qsort_r compare. */
+struct order {
+    int (*compare)(const void *, const void *);
+    int (*compare_with)(const void *, const void *, void *);
+    void *with;
+};
+
+static int compared(const struct order *order, const void *one, const void *other) {
+    return order->compare ? order->compare(one, other) : order->compare_with(one, other, order->with);
+}
+
+static void sift(char *items, size_t place, size_t count, size_t size, const struct order *order) {
     for (size_t child; (child = 2 * place + 1) < count; place = child) {
-        if (child + 1 < count && compare(items + child * size, items + (child + 1) * size) < 0)
+        if (child + 1 < count && compared(order, items + child * size, items + (child + 1) * size) < 0)
             child++;
-        if (compare(items + place * size, items + child * size) >= 0) return;
+        if (compared(order, items + place * size, items + child * size) >= 0) return;
         swap(items + place * size, items + child * size, size);
     }
 }
 
-void qsort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *)) {
-    for (size_t place = count / 2; place-- > 0;) sift(items, place, count, size, compare);
+static void sort(void *items, size_t count, size_t size, const struct order *order) {
+    for (size_t place = count / 2; place-- > 0;) sift(items, place, count, size, order);
     for (size_t left = count; left-- > 1;) {
         swap(items, (char *)items + left * size, size);
-        sift(items, 0, left, size, compare);
+        sift(items, 0, left, size, order);
     }
+}
+
+void qsort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *)) {
+    struct order order = {.compare = compare};
+    sort(items, count, size, &order);
+}
+
+void qsort_r(void *items, size_t count, size_t size,
+             int (*compare)(const void *, const void *, void *), void *with) {
+    struct order order = {.compare_with = compare, .with = with};
+    sort(items, count, size, &order);
 }
 
 /* Random numbers: each thread has its own, the same in every execution. */
@@ -268,8 +289,9 @@ __attribute__((no_sanitize("thread"))) size_t mz_read_text(const char *text, uin
 extern void *__libc_malloc(size_t);
 extern void __libc_free(void *);
 
-__attribute__((no_sanitize("thread"))) static int print(FILE *file, const char *format,
-                                                        va_list arguments) {
+/* To a stream, or to a descriptor. */
+__attribute__((no_sanitize("thread"))) static int print_to(FILE *file, int number, const char *format,
+                                                           va_list arguments) {
     char line[LINE], *text = line;
     va_list copy;
     va_copy(copy, arguments);
@@ -282,9 +304,14 @@ __attribute__((no_sanitize("thread"))) static int print(FILE *file, const char *
         __vsnprintf(text, (size_t)size + 1, format, copy);
     }
     va_end(copy);
-    if (size > 0) mz_put_text(file, text, (size_t)size, PLACE);
+    if (size > 0 && file) mz_put_text(file, text, (size_t)size, PLACE);
+    if (size > 0 && !file && mz_write_file(number, text, (size_t)size, false, PLACE) < 0) size = -1;
     if (text != line) __libc_free(text);
     return size;
+}
+
+static int print(FILE *file, const char *format, va_list arguments) {
+    return print_to(file, 0, format, arguments);
 }
 
 #define PRINTED(file)                        \
@@ -304,6 +331,18 @@ int vprintf(const char *format, va_list arguments) {
 int vfprintf(FILE *file, const char *format, va_list arguments) {
     CALLED;
     return print(file, format, arguments);
+}
+int vdprintf(int number, const char *format, va_list arguments) {
+    CALLED;
+    return print_to(NULL, number, format, arguments);
+}
+int dprintf(int number, const char *format, ...) {
+    CALLED;
+    va_list arguments;
+    va_start(arguments, format);
+    int size = print_to(NULL, number, format, arguments);
+    va_end(arguments);
+    return size;
 }
 void perror(const char *text) { fprintf(stderr, "%s: %s\n", text, strerror(errno)); }
 
@@ -349,3 +388,32 @@ int snprintf(char *to, size_t size, const char *format, ...) {
     va_end(arguments);
     return length;
 }
+
+/* Warnings, and ends with a message: err.h. */
+static void warn_of(const char *format, va_list arguments, const char *error) {
+    fputs("program: ", stderr);
+    if (format) print(stderr, format, arguments);
+    if (error) fprintf(stderr, "%s%s", format ? ": " : "", error);
+    fputs("\n", stderr);
+}
+
+#define WARNING(name, parameters, error, then)  \
+    void v##name(parameters const char *format, va_list arguments) { \
+        CALLED;                                 \
+        warn_of(format, arguments, error);      \
+        then;                                   \
+    }                                           \
+    void name(parameters const char *format, ...) { \
+        CALLED;                                 \
+        va_list arguments;                      \
+        va_start(arguments, format);            \
+        warn_of(format, arguments, error);      \
+        va_end(arguments);                      \
+        then;                                   \
+    }
+#define WITH_CODE int code,
+#define NO_CODE
+WARNING(warn, NO_CODE, strerror(errno), (void)0)
+WARNING(warnx, NO_CODE, NULL, (void)0)
+WARNING(err, WITH_CODE, strerror(errno), exit(code))
+WARNING(errx, WITH_CODE, NULL, exit(code))

@@ -553,6 +553,7 @@ EXPORTED const char *mz_open(int count, char **arguments) {
     if (!mz.is_refused) mz_map_visits();
     if (!mz.is_refused) mz_map_races();
     if (!mz.is_refused) mz_map_sections();
+    mz_keep_environment();
     if (!mz.is_refused) mz_find_globals();
     if (mz.is_refused) return mz.refusal;
     mz_install_handlers();

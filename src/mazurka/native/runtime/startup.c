@@ -18,7 +18,7 @@ struct ending {
 static struct { struct ending list[MOST_EXITS]; uint64_t known; } exits STATE = {0};
 
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
-extern char **environ;
+extern char **environ;  /* ours: environment.c */
 
 void mz_run_beginnings(void) {
     void (**functions)(int, char **, char **) = NULL;

@@ -218,6 +218,9 @@ void mz_exit_thread(void);
 /* clocks.c */
 void mz_begin_clocks(void);
 
+/* environment.c */
+void mz_keep_environment(void);
+
 /* calls.c */
 void mz_begin_calls(void);
 

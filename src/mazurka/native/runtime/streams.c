@@ -430,13 +430,33 @@ SCAN(__isoc99_fscanf, FILE *from, scan_stream)
 SCAN(__isoc99_sscanf, const char *from, scan_text)
 SCAN(__isoc23_fscanf, FILE *from, scan_stream)
 SCAN(__isoc23_sscanf, const char *from, scan_text)
-int __isoc99_vsscanf(const char *from, const char *format, va_list arguments) {
-    return scan_text(from, format, arguments, PLACE);
+#define SCAN_MORE(prefix)                                                         \
+    int prefix##vsscanf(const char *from, const char *format, va_list arguments) { \
+        return scan_text(from, format, arguments, PLACE);                         \
+    }                                                                             \
+    int prefix##scanf(const char *format, ...) {                                  \
+        va_list arguments;                                                        \
+        va_start(arguments, format);                                              \
+        int done = scan_stream(stdin, format, arguments, PLACE);                  \
+        va_end(arguments);                                                        \
+        return done;                                                              \
+    }
+int plain_vsscanf(const char *from, const char *format, va_list arguments) __asm__("vsscanf");
+int plain_scanf(const char *format, ...) __asm__("scanf");
+SCAN_MORE(plain_)
+SCAN_MORE(__isoc99_)
+SCAN_MORE(__isoc23_)
+
+int fgetpos(FILE *file, fpos_t *to) {
+    off_t found = tell(file, PLACE);
+    if (found < 0) return -1;
+    mz_plain((uintptr_t)to, sizeof *to, true, PLACE);
+    mz_fill(to, 0, sizeof *to);
+    to->__pos = found;
+    return 0;
 }
-int __isoc99_scanf(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    int done = scan_stream(stdin, format, arguments, PLACE);
-    va_end(arguments);
-    return done;
+int fsetpos(FILE *file, const fpos_t *from) {
+    mz_plain((uintptr_t)from, sizeof *from, false, PLACE);
+    return seek(file, from->__pos, SEEK_SET, PLACE);
 }
+void clearerr_unlocked(FILE *file) { clearerr(file); }

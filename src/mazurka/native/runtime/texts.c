@@ -1,5 +1,6 @@
 /* More functions of the C library on texts and numbers, compiled as programs are: see libc.c. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -7,18 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <wchar.h>
+#include <sys/types.h>
 
-#include "files.h"
-
-#define UNSEEN __attribute__((no_sanitize("thread")))
-#define CALLED                                                                              \
-    __attribute__((cleanup(leave_call))) void *noted_caller = mz_enter(PLACE);              \
-    (void)noted_caller
-
-void *mz_enter(uintptr_t caller);
-void mz_leave(void *noted);
-UNSEEN static void leave_call(void **noted) { mz_leave(*noted); }
+#include "seen.h"
 
 char *stpcpy(char *to, const char *from) {
     CALLED;
@@ -105,10 +97,11 @@ char *strtok_r(char *text, const char *set, char **rest) {
 }
 char *__strtok_r(char *text, const char *set, char **rest) { return strtok_r(text, set, rest); }
 
+static char *where_strtok_is;  /* which threads share, as they do in the C library */
+
 char *strtok(char *text, const char *set) {
-    static char *rest;  /* which threads share, as they do in the C library */
     CALLED;
-    return strtok_r(text, set, &rest);
+    return strtok_r(text, set, &where_strtok_is);
 }
 
 char *strsep(char **text, const char *set) {
@@ -129,6 +122,104 @@ char *strndup(const char *text, size_t most) {
     memcpy(copy, text, length);
     copy[length] = 0;
     return copy;
+}
+
+void *rawmemchr(const void *in, int byte) {
+    CALLED;
+    const unsigned char *at = in;
+    while (*at != (unsigned char)byte) at++;
+    return (void *)at;
+}
+
+void *memccpy(void *to, const void *from, int last, size_t size) {
+    CALLED;
+    char *left = to;
+    for (const char *right = from; size--; right++)
+        if ((*left++ = *right) == (char)last) return left;
+    return NULL;
+}
+
+char *stpncpy(char *to, const char *from, size_t size) {
+    CALLED;
+    return strncpy(to, from, size) + strnlen(to, size);
+}
+
+char *strcasestr(const char *text, const char *wanted) {
+    CALLED;
+    size_t length = strlen(wanted);
+    for (;; text++) {
+        if (!strncasecmp(text, wanted, length)) return (char *)text;
+        if (!*text) return NULL;
+    }
+}
+
+size_t strxfrm(char *to, const char *from, size_t size) {
+    CALLED;
+    size_t length = strlen(from);
+    if (size) strncpy(to, from, size);
+    return length;
+}
+
+int bcmp(const void *one, const void *other, size_t size) { return memcmp(one, other, size); }
+int __memcmpeq(const void *one, const void *other, size_t size) { return memcmp(one, other, size); }
+void explicit_bzero(void *to, size_t size) { memset(to, 0, size); }
+void *__mempcpy(void *to, const void *from, size_t size) { return mempcpy(to, from, size); }
+char *__stpcpy(char *to, const char *from) { return stpcpy(to, from); }
+
+void swab(const void *from, void *to, ssize_t size) {
+    CALLED;
+    for (ssize_t place = 1; place < size; place += 2) {
+        char even = ((const char *)from)[place - 1];
+        ((char *)to)[place - 1] = ((const char *)from)[place];
+        ((char *)to)[place] = even;
+    }
+}
+
+/* Paths. What string.h calls basename, and what libgen.h does. */
+char *basename(const char *path) {
+    CALLED;
+    const char *last = strrchr(path, '/');
+    return (char *)(last ? last + 1 : path);
+}
+
+/* Where a path ends, without the slashes that it ends with. */
+static char *trimmed(char *path, char *end) {
+    while (end > path + 1 && end[-1] == '/') end--;
+    return end;
+}
+
+char *__xpg_basename(char *path) {
+    CALLED;
+    if (!path || !*path) return ".";
+    char *end = trimmed(path, path + strlen(path)), *begin = end;
+    if (*end) *end = 0;
+    if (end == path + 1 && *path == '/') return path;
+    while (begin > path && begin[-1] != '/') begin--;
+    return begin;
+}
+
+char *dirname(char *path) {
+    CALLED;
+    if (!path || !*path) return ".";
+    char *end = trimmed(path, path + strlen(path));
+    while (end > path && end[-1] != '/') end--;
+    if (end == path) return ".";
+    *trimmed(path, end) = 0;
+    return path;
+}
+
+/* Errors in words: these are constant, but what the number is put into may not be. */
+char *strerror_r(int error, char *to, size_t size) {
+    CALLED;
+    (void)to, (void)size;
+    return strerror(error);
+}
+int __xpg_strerror_r(int error, char *to, size_t size) {
+    CALLED;
+    const char *text = strerror(error);
+    if (strlen(text) >= size) return ERANGE;
+    strcpy(to, text);
+    return 0;
 }
 
 /* Numbers in texts: the C library finds them, in what was read before. */
@@ -201,6 +292,21 @@ UNSEEN int rand_r(unsigned *seed) {
     *seed = next;
     return (int)(next >> 1);
 }
+int getentropy(void *to, size_t size) {
+    CALLED;
+    for (char *at = to; size--; at++) *at = (char)(rand() >> 8);
+    return 0;
+}
+ssize_t getrandom(void *to, size_t size, unsigned flags) {
+    CALLED;
+    (void)flags;
+    getentropy(to, size);
+    return (ssize_t)size;
+}
+void arc4random_buf(void *to, size_t size) { getentropy(to, size); }
+uint32_t arc4random(void) { return (uint32_t)rand() << 1 ^ (uint32_t)rand(); }
+uint32_t arc4random_uniform(uint32_t bound) { return bound ? arc4random() % bound : 0; }
+long mrand48(void) { return (int)arc4random(); }
 double drand48(void) { return rand() / ((double)INT_MAX + 1); }
 long lrand48(void) { return rand(); }
 void srand48(long seed) { srand((unsigned)seed); }
@@ -226,15 +332,3 @@ int asprintf(char **to, const char *format, ...) {
     va_end(arguments);
     return length;
 }
-
-/* The environment is what it was when the check began. */
-extern char **environ;
-
-char *getenv(const char *name) {
-    CALLED;
-    size_t length = strlen(name);
-    for (char **entry = environ; entry && *entry; entry++)
-        if (!strncmp(*entry, name, length) && (*entry)[length] == '=') return *entry + length + 1;
-    return NULL;
-}
-char *secure_getenv(const char *name) { return getenv(name); }

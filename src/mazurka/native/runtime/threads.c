@@ -110,6 +110,11 @@ int pthread_setaffinity_np(pthread_t handle, size_t size, const cpu_set_t *set) 
     (void)handle, (void)size, (void)set;
     return 0;
 }
+int sched_getaffinity(pid_t process, size_t size, cpu_set_t *set);
+int pthread_getaffinity_np(pthread_t handle, size_t size, cpu_set_t *set) {
+    (void)handle;
+    return sched_getaffinity(0, size, set);
+}
 int pthread_setconcurrency(int level) { (void)level; return 0; }
 
 /* Mutexes */
