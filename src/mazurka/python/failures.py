@@ -23,7 +23,7 @@ from mazurka.engine.schedule import Schedule
 from mazurka.python.check import RUNNING
 from mazurka.python.early_timeouts import EARLY, times_out_early
 from mazurka.python.loops.rounds import Loop, found_circle
-from mazurka.python.primitives.loop_inbox import Inbox
+from mazurka.python.primitives.loop_inbox import Inbox, Place
 from mazurka.python.run_in_words import (
     RunInWords,
     family_order,
@@ -179,7 +179,8 @@ def in_a_circle(run: RunInWords) -> Failure:
 
 def waiting_tasks(run: RunInWords, event: Event) -> list[str]:
     """Where the tasks of an event loop wait, in which nothing can go on."""
-    inbox = RUNNING.check.runtime.names.threads[event.thread].cell
+    cell = RUNNING.check.runtime.names.threads[event.thread].cell
+    inbox = cell.part_of if isinstance(cell, Place) else cell
     if not isinstance(inbox, Inbox):
         return []
     return [

@@ -116,6 +116,8 @@ class PythonProgram(Program):
             raise runtime.interrupt
         if self.check.objects.has_news:
             raise Misjudged
+        if runtime.calls_threads and self.check.event_loops.tell_calls_apart():
+            raise Misjudged
         answer = Answer()
         answer.race = race_in_words(runtime, race_to_tell())
         if runtime.stopped != NOTHING:

@@ -15,6 +15,7 @@ import weakref
 from asyncio import futures, taskgroups, tasks
 from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextvars import Context
 from types import FrameType
 from typing import Any, NamedTuple, cast
@@ -23,6 +24,8 @@ from mazurka.engine.operation import CHOOSE
 from mazurka.python.check import RUNNING
 from mazurka.python.early_timeouts import EARLY
 from mazurka.python.library.clock import BOOT
+from mazurka.python.library.executors import is_full, submitting_for
+from mazurka.python.library.thread_calls import ThreadCalls, tell_calls_apart
 from mazurka.python.primitives.loop_inbox import Inbox, WaitingTask
 from mazurka.python.runtime.runtime import Cancelled, Stuck
 from mazurka.python.runtime.standard_thread import in_execution, new_hash, own_state
@@ -131,6 +134,8 @@ class EventLoop(asyncio.BaseEventLoop):
     _closed: bool
     _exception_handler: Any
     _check_closed: Callable[[], None]
+    _check_default_executor: Callable[[], None]
+    _default_executor: Any
 
     def __init__(self) -> None:
         super().__init__()
@@ -144,6 +149,8 @@ class EventLoop(asyncio.BaseEventLoop):
         self.tasks_seen = 0
         self.accepted = 0  # how much it was given to call
         self.stop_request: Ready | None = None
+        self.calls = ThreadCalls()
+        self.made_executor: Any = None  # for calls of `to_thread`
         self._asyncgens = Generators()
         self.inbox = Inbox(self.waiting_tasks)
         self.owner = threading.get_ident()  # the thread that closes it, as a rule
@@ -157,12 +164,15 @@ class EventLoop(asyncio.BaseEventLoop):
     def run_forever(self) -> None:
         with RUNNING.check.event_loops.running(self):
             self.owner = threading.get_ident()
+            self.calls.thread = RUNNING.check.runtime.current
             try:
                 super().run_forever()
             finally:
                 if self.stop_request is not None:
                     self.stop_request.cancel()
                     self.stop_request = None
+                if self.calls.open and not RUNNING.check.runtime.cancelling:
+                    tell_calls_apart()  # they might not have begun
 
     def _run_once(self) -> None:
         if RUNNING.check.runtime.cancelling:  # a task may have swallowed it
@@ -207,7 +217,11 @@ class EventLoop(asyncio.BaseEventLoop):
 
     def do_bookkeeping(self) -> None:
         while self.bookkeeping:
-            self.run(self.bookkeeping.popleft())
+            handle = self.bookkeeping.popleft()
+            if handle.task is None:
+                self.run(handle)
+            elif not handle.cancelled():
+                self.run_task(handle)
 
     def ways(self) -> Iterator[Way]:
         """All that can be done next."""
@@ -299,6 +313,7 @@ class EventLoop(asyncio.BaseEventLoop):
                 runtime.note_turn("")
         if task.done():
             self.numbers.pop(task, None)
+            self.calls.open.discard(task)
             if not task.cancelled() and isinstance(task._exception, Cancelled | Stuck):
                 raise task._exception  # the program has no part in these
 
@@ -322,6 +337,7 @@ class EventLoop(asyncio.BaseEventLoop):
         """Call what is to be called. An exception is a failure, unless the program handles it."""
         if handle.cancelled():
             return
+        begin = RUNNING.check.runtime.position
         try:
             handle._context.run(handle._callback, *handle._args)
         except (SystemExit, KeyboardInterrupt, Cancelled, Stuck):
@@ -331,6 +347,8 @@ class EventLoop(asyncio.BaseEventLoop):
                 raise
             message = f"Exception in callback {name_of(handle)}"
             self.call_exception_handler({"message": message, "exception": error, "handle": handle})
+        if self.calls.open:
+            self.calls.look_at_steps(begin)
 
     # What is to be done
 
@@ -340,11 +358,15 @@ class EventLoop(asyncio.BaseEventLoop):
         handle.order = self.accepted
         if handle.task is not None:
             self.number(handle.task)
-            self.steps.append(handle)
+            (self.bookkeeping if self.goes_on_at_once(handle.task) else self.steps).append(handle)
         elif is_bookkeeping(handle):
             self.bookkeeping.append(handle)
         else:
             self.callbacks.append(handle)
+
+    def goes_on_at_once(self, task: Any) -> bool:
+        has_own = self._default_executor is self.made_executor
+        return has_own and "run_in_executor" not in vars(self) and self.calls.takes(task)
 
     def number(self, task: Any) -> None:
         if task not in self.numbers:
@@ -455,7 +477,27 @@ class EventLoop(asyncio.BaseEventLoop):
 
     def run_in_executor(self, executor: Any, func: Any, *args: Any) -> Any:  # type: ignore[override]
         RUNNING.check.runtime.give_away((func, args))
-        return super().run_in_executor(executor, func, *args)
+        if executor is None:
+            executor = self.own_executor()
+        with submitting_for(self, executor):
+            future = super().run_in_executor(executor, func, *args)
+        if self.calls.open and is_full(executor):
+            tell_calls_apart()
+        return future
+
+    def own_executor(self) -> Any:
+        """The one that asyncio makes when it first needs one."""
+        self._check_closed()
+        self._check_default_executor()
+        if self._default_executor is None:
+            self.made_executor = ThreadPoolExecutor(thread_name_prefix="asyncio")
+            self._default_executor = self.made_executor
+        return self._default_executor
+
+    def set_default_executor(self, executor: Any) -> None:
+        if self.calls.open:
+            tell_calls_apart()
+        super().set_default_executor(executor)
 
     async def shutdown_default_executor(self, timeout: float | None = None) -> None:
         """Without a timeout: the five minutes of `asyncio.run` are enough for any worker."""

@@ -8,9 +8,11 @@ then the search begins anew. It matters from the start if workers have something
 
 import logging
 import weakref
+from asyncio import wrap_future
+from collections.abc import Iterator
 from concurrent.futures import Future
 from concurrent.futures import thread as pools
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from contextvars import copy_context
 from queue import Empty
 from types import SimpleNamespace
@@ -129,12 +131,37 @@ def submit(self: Any, fn: Any, /, *arguments: Any, **options: Any) -> Any:
     if number is None:
         raise RuntimeError("cannot schedule new futures after shutdown")
     future: Any = Future()
+    loop = own_state().submits_for
+    told = future if loop is None else wrap_future(future, loop=loop)
     item = work_item(future, function, arguments, options)
     thread = started(PoolTask(self, pool, number, item), ()).thread
     thread.daemon = DAEMONS in self.__dict__
     thread.state = state = ThreadState()
     state.task_of = pool
-    return future
+    return told
+
+
+@contextmanager
+def submitting_for(loop: Any, executor: Any) -> Iterator[None]:
+    """An event loop submits a task, and is to be told of its end.
+
+    It asks for that before the task starts, and gets the future that `wrap_future` would make: if
+    the task ended before the loop asked, the loop would be told at once, which is as if the task
+    ended after that, before the loop looks.
+    """
+    state = own_state()
+    if type(executor).submit is submit and "submit" not in vars(executor):
+        state.submits_for = loop
+    try:
+        yield
+    finally:
+        state.submits_for = None
+
+
+def is_full(executor: Any) -> bool:
+    """Whether a task may have to wait for a worker."""
+    pool = executor.__dict__.get(MODEL)
+    return isinstance(pool, Pool) and pool.is_full()
 
 
 def shutdown(self: Any, wait: bool = True, *, cancel_futures: bool = False) -> None:

@@ -50,6 +50,13 @@ class EventLoops:
         else:
             sys.set_asyncgen_hooks(loop._asyncgen_firstiter_hook, loop._asyncgen_finalizer_hook)
 
+    def tell_calls_apart(self) -> bool:
+        """Whether the execution that has just ended shows that calls of `to_thread` must be."""
+        if not any(loop.calls.were_told() for loop in self.made):
+            return False
+        RUNNING.check.models.thread_calls = True
+        return True
+
     def let_go(self) -> None:
         """The execution is over."""
         if not self.made:

@@ -20,6 +20,8 @@ from mazurka.python.source import here
 MODEL = "_mazurka_model"  # where instances that were made in an execution keep theirs
 OWN_CODE = False  # in the place of a model: the standard library's code runs, on modelled locks
 MISSING = object()
+WORKERS = "workers"  # what searches learn: they are told apart,
+THREAD_CALLS = "thread calls"  # and so are these
 
 
 class Patch(NamedTuple):
@@ -58,16 +60,20 @@ class Models:
         self.queues: dict[str, int] = {}  # how much of them is one thing, by where they are made
         self.seeded: Random | None = None  # what all draw from, if this execution has seeded it
         self.workers = False  # whether it matters which worker of an executor does what
+        self.thread_calls = False  # whether it matters when a call of `to_thread` goes on
 
     def learnt(self) -> list[str]:
         """What must be told apart, as tasks and schedules carry it."""
         queues = [f"{level} {site}" for site, level in self.queues.items()]
-        return [*sorted(queues), *["workers"] * self.workers]
+        flags = [WORKERS] * self.workers + [THREAD_CALLS] * self.thread_calls
+        return [*sorted(queues), *flags]
 
     def learn(self, learnt: Iterable[str]) -> None:
         for name in learnt:
-            if name == "workers":
+            if name == WORKERS:
                 self.workers = True
+            elif name == THREAD_CALLS:
+                self.thread_calls = True
             else:
                 level, _, site = name.partition(" ")
                 self.queues[site] = max(int(level), self.queues.get(site, 0))

@@ -57,6 +57,10 @@ class Pool(SharedObject):
         if number >= self.workers:
             self.wait_for(number - self.workers + 1)
 
+    def is_full(self) -> bool:
+        """Whether more tasks were submitted than there are workers."""
+        return cast(PoolState, self.value).submitted > self.workers
+
     def finish(self) -> None:
         RUNNING.check.runtime.perform(ADD_TO, self.finished, 1, None)
 

@@ -158,6 +158,7 @@ class Runtime(Standing):
         self.timing_out: list[int] = []  # those of which one times out in the next step
         self.new_events: list[Event] = NO_EVENTS  # where those of the search are, if not in events
         self.has_looked = False  # whether some thread has looked at a clock, in this execution
+        self.calls_threads = False  # whether an event loop has, as library/thread_calls.py tells
         self.hidden = ""  # what threads share that is in no location, if they ever did
         self.keep = 0
         self.path_end = 0
@@ -264,6 +265,7 @@ class Runtime(Standing):
         self.out_of_rounds = False
         self.watched_writes = 0
         self.has_looked = False
+        self.calls_threads = False
         if self.time.is_used:
             self.time.begin()
         if self.blocks:

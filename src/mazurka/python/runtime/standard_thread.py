@@ -58,6 +58,7 @@ class ThreadState:
         self.locals: Locals | None = None
         self.event_loop: Any = None  # of asyncio
         self.event_loop_set = False
+        self.submits_for: Any = None  # the event loop that is to be told of a task's end
         self.tasks = 0
         self.inputs = 0  # symbolic ones
         self.nesting = 0  # how many atomic blocks it is in,
