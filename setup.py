@@ -7,6 +7,7 @@ import gc
 import os
 import sys
 import tempfile
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,10 @@ COMPILED = {
         "journal names race_detector runtime standard_thread standing thread virtual_time watchdog"
     ),
 }
+# These call each other, and what mypyc brings along, all the time: the linker compiles them as one,
+# and puts functions of one module into another. With all modules it would take a quarter longer.
+AS_ONE = ("engine", "explore", "python/runtime")
+LINKED_AS_ONE = ["-O3", "-flto=auto"]
 # Nobody else links to them, so calls within them need not go through a table. Warnings about
 # generated C help nobody, and to look for them takes a third of the compiler's time.
 FLAGS = ["-fno-semantic-interposition", "-fvisibility=hidden", "-Wno-all"]
@@ -50,33 +55,55 @@ class SideBySide(build_ext):
 
     def build_extensions(self) -> None:
         compile_files = self.compiler.compile
+        as_one = LINKED_AS_ONE if os.name != "nt" and compiler_works(*LINKED_AS_ONE) else []
+
+        def compile_file(path: str, args: Sequence[Any], options: dict[str, Any]) -> list[str]:
+            if is_linked_as_one(path):
+                flags = [*options["extra_postargs"], *as_one]
+                options = {**options, "extra_postargs": flags}
+            return compile_files([path], *args, **options)
 
         def compile_all(sources: list[str], *args: Any, **options: Any) -> list[str]:
+            if len(sources) == 1:  # it only imports from the large one
+                return compile_files(sources, *args, **options)
             # The largest first, so that no core is left with one of them at the end.
             largest_first = sorted(sources, key=lambda path: -Path(path).stat().st_size)
             with ThreadPoolExecutor(os.cpu_count()) as pool:
-                compiled = pool.map(
-                    lambda path: compile_files([path], *args, **options), largest_first
-                )
+                compiled = pool.map(lambda path: compile_file(path, args, options), largest_first)
                 return [name for names in compiled for name in names]
 
+        for extension in self.extensions:
+            if len(extension.sources) > 1:
+                extension.extra_link_args = [*extension.extra_link_args, *as_one]
         self.compiler.compile = compile_all
-        self.parallel = os.cpu_count()  # for the modules that only import from the large one
+        self.parallel = os.cpu_count()
         super().build_extensions()
 
 
-def compiler_works() -> bool:
-    """Whether a C extension for this Python can be compiled here."""
+def is_linked_as_one(path: str) -> bool:
+    """Of a C file, by its name: `__native_mazurka___engine___clock.c`."""
+    name = Path(path).name
+    folders = [folder.replace("/", "___") for folder in AS_ONE]
+    return not name.startswith("__native_mazurka___") or any(
+        name.startswith(f"__native_mazurka___{folder}___") for folder in folders
+    )
+
+
+def compiler_works(*link_flags: str) -> bool:
+    """Whether a C extension for this Python can be compiled here, and linked with these flags."""
     from distutils.ccompiler import new_compiler
     from distutils.sysconfig import customize_compiler, get_python_inc
 
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "probe.c"
         source.write_text("#include <Python.h>\nint probe(void) { return PY_MAJOR_VERSION; }\n")
+        flags, headers = list(link_flags), [get_python_inc()]
         try:
             compiler = new_compiler()
             customize_compiler(compiler)
-            compiler.compile([str(source)], folder, None, [get_python_inc()])
+            objects = compiler.compile([str(source)], folder, None, headers, extra_preargs=flags)
+            if flags:
+                compiler.link_shared_object(objects, f"{folder}/probe.so", extra_preargs=flags)
         except (CCompilerError, ExecError, PlatformError):
             return False
     return True
