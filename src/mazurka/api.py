@@ -92,6 +92,9 @@ OUTDATED = "the execution of @mazurka.reproduce does not fail any more: take it 
 NOT_SEARCHED = "the failure was known from an earlier check: nothing else was explored"
 NOT_IN_JOBS = "searches by workers keep no tree: leave out jobs, cluster, checkpoint and resume"
 UNSEEN = "not everything was seen"
+CALL_IT_OPAQUE = (
+    "If you know that it does no harm, name its package: --opaque PACKAGE, or opaque=[...]."
+)
 MOST_EXPLAINED = 3  # ways to fail
 
 
@@ -453,6 +456,8 @@ def conclude(result: Result, options: Options, program: object, everything: bool
         result.assuming += program.assuming
     if result.warnings and not result.doubt:
         result.doubt = UNSEEN
+    if not isinstance(program, CProgram):
+        result.mending = CALL_IT_OPAQUE
     note_options(result, options, program)
     result.conclude(everything)
     result.advice = advised(result, options)

@@ -174,6 +174,7 @@ class Result:
     doubt: str = ""  # why it may have missed something even if it ran to its end
     bound: str = ""  # what bounded it, if executions were cut short by that
     warnings: list[str] = field(default_factory=list)  # what was not seen
+    mending: str = ""  # what can be done about all of that, if they do not say so themselves
     threads: int | None = None  # how many there were in all executions together, if that is known
     computed: int = 0  # how many executions were computed, not run, as their threads were known
     unremembered: str = ""  # why no more of them were
@@ -223,6 +224,7 @@ class Result:
         total.failures = [*self.failures, *other.failures]
         total.outcomes = self.outcomes + other.outcomes
         total.warnings = list(dict.fromkeys([*self.warnings, *other.warnings]))
+        total.mending = self.mending or other.mending
         total.again = [*self.again, *other.again]
         total.outdated = [*self.outdated, *other.outdated]
         total.opaque = list(dict.fromkeys([*self.opaque, *other.opaque]))

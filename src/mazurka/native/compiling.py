@@ -15,13 +15,14 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 from mazurka.engine.errors import MazurkaError
 from mazurka.native.c_program import CProgram, is_built, is_cpp_file, is_source
 from mazurka.native.debug_information import DebugInformation, elf_file, symbols_of
 from mazurka.native.preprocessed import unseen_parts
+from mazurka.native.structures import dump_flags, unseen_structures
 from mazurka.native.unknown_functions import (
     of_the_c_library,
     refusing_object,
@@ -124,12 +125,37 @@ def parts_of_sources(program: CProgram, folder: Path) -> Parts:
     unseen: list[str] = []
     for source, made in zip(sources, objects, strict=True):
         is_cpp = is_cpp_file(str(source))
-        own = [*compiler_here(is_cpp), "-O0", *flags, *hooked(is_cpp, source)]
-        call([*own, "-c", str(source), "-o", str(made)], f"{source} does not compile")
-        unseen.extend(unseen_parts(own, source))
+        compiler = compiler_here(is_cpp)
+        own = [*compiler, "-O0", *flags, *hooked(is_cpp, source)]
+        done, not_seen = compiled_to_be_seen(compiler, own, source, made, is_cpp)
+        if done.returncode:
+            raise trouble_with([*own, str(source)], done, f"{source} does not compile")
+        unseen.extend(not_seen)
     linked = [flag for flag in flags if flag.startswith(("-l", "-L", "-Wl,"))]
     is_cpp = any(is_cpp_file(str(source)) for source in sources)
     return Parts(objects, linked, is_cpp, unseen)
+
+
+@cache
+def tells_of_calls(compiler: tuple[str, ...]) -> bool:
+    """Whether a compiler can be asked what it announces."""
+    return all(knows([*compiler], flag) for flag in dump_flags(Path(os.devnull).parent))
+
+
+def compiled_to_be_seen(
+    compiler: list[str], own: list[str], source: Path, made: Path, is_cpp: bool
+) -> tuple["subprocess.CompletedProcess[str]", list[str]]:
+    """Compile a source by a command of the compiler; gives what it accesses unseen, too."""
+    with tempfile.TemporaryDirectory(prefix="mazurka-told-") as told:
+        is_asked = not is_cpp and tells_of_calls(tuple(compiler))
+        asks = dump_flags(Path(told)) if is_asked else []
+        command = [*own, *asks, "-c", str(source), "-o", str(made)]
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+        if done.returncode:
+            return done, []
+        # In C++ this is only documented: most programs would be told of.
+        structures = [] if is_cpp else unseen_structures(Path(told), made)
+        return done, [*unseen_parts(own, source), *structures]
 
 
 def hooked(is_cpp: bool, source: Path) -> list[str]:
@@ -178,7 +204,13 @@ def compiler_here(is_cpp: bool = False) -> list[str]:
 def call(command: list[str], what: str) -> None:
     done = subprocess.run(command, capture_output=True, text=True, errors="replace")
     if done.returncode:
-        raise MazurkaError(f"{what}:\n\n{done.stderr.strip() or ' '.join(command)}")
+        raise trouble_with(command, done, what)
+
+
+def trouble_with(
+    command: list[str], done: "subprocess.CompletedProcess[str]", what: str
+) -> MazurkaError:
+    return MazurkaError(f"{what}:\n\n{done.stderr.strip() or ' '.join(command)}")
 
 
 # The runtime

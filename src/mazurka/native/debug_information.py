@@ -210,6 +210,25 @@ def by_value(library: Path) -> list[str]:
     return found
 
 
+def global_variables(code: Path) -> set[str]:
+    """The variables outside of functions that an object file has or uses, but for constant ones."""
+    with code.open("rb") as file:
+        return {
+            entry.attributes["DW_AT_name"].value.decode(errors="replace")
+            for unit in elf_file(file).get_dwarf_info().iter_CUs()
+            for entry in unit.get_top_DIE().iter_children()
+            if entry.tag == "DW_TAG_variable" and may_be_written(entry)
+        }
+
+
+def may_be_written(variable: Any) -> bool:
+    """Whether a variable that has a name is not constant."""
+    attributes = variable.attributes
+    if "DW_AT_name" not in attributes or "DW_AT_type" not in attributes:
+        return False
+    return bool(variable.get_DIE_from_attribute("DW_AT_type").tag != "DW_TAG_const_type")
+
+
 def moves_structures(entry: Any) -> bool:
     """Whether a function that was compiled has a parameter or a result that is a structure."""
     if entry.tag != "DW_TAG_subprogram" or "DW_AT_low_pc" not in entry.attributes:

@@ -21,7 +21,7 @@ from mazurka.engine.result import Result
 from mazurka.engine.task import Outdated
 from mazurka.native.c_program import CProgram
 from mazurka.native.compiling import Compiled, compiled
-from mazurka.native.debug_information import bit_fields, by_value, fixed_thread_locals
+from mazurka.native.debug_information import bit_fields, fixed_thread_locals
 from mazurka.native.known_functions import ASSUMING_FUNCTIONS, ATOMIC_FUNCTIONS
 from mazurka.native.naming import Names
 from mazurka.native.program import Anew, Manner, NativeProgram
@@ -84,18 +84,6 @@ def unseen_neighbours(made: Compiled) -> list[str]:
     ]
 
 
-def unseen_structures(made: Compiled) -> list[str]:
-    """The compiler announces no access that a call makes itself. In C++ this is only documented:
-    most programs would be told of."""
-    if made.is_cpp:
-        return []
-    return [
-        f"{place} has a function that takes or gives a structure by value: what the call accesses "
-        "is not seen (hand it a pointer)"
-        for place in by_value(made.library)
-    ]
-
-
 @dataclass(frozen=True)
 class NativeSession:
     """How a C program is to be run: `mazurka.explore` says what the options mean."""
@@ -128,7 +116,7 @@ class NativeSession:
     ) -> T:
         """Run a search in a process of its own: no program takes this one down."""
         with compiled_in_a_folder(self.program, self.opaque) as made:
-            self.warnings.extend([*made.unseen, *unseen_structures(made)])
+            self.warnings.extend(made.unseen)
             if self.manner.granularity != "sync":
                 self.warnings.extend(unseen_neighbours(made))
 

@@ -16,9 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mazurka.native.c_program import is_cpp_file, is_source
-from mazurka.native.compiling import compiler_here, hooked
+from mazurka.native.compiling import compiled_to_be_seen, compiler_here, hooked
 from mazurka.native.embedded import SECTION, link_record, object_record, records_of
-from mazurka.native.preprocessed import unseen_parts
 
 # Options whose value is the next argument.
 VALUE_FOLLOWS = """
@@ -158,12 +157,10 @@ def add_hooked_object(compiler: list[str], asked: Arguments, source: str, made: 
         is_cpp = is_cpp_file(source) or os.path.basename(compiler[0]).endswith("++")
         flags += [*hooked(is_cpp, Path(source)), "-w"]
         own = [*compiler, *flags]
-        command = [*own, "-c", source, "-o", str(code_file)]
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+        done, unseen = compiled_to_be_seen(compiler, own, Path(source), code_file, is_cpp)
         path = os.path.abspath(source)
         trouble = done.stderr.strip() if done.returncode else ""
         code = b"" if done.returncode else code_file.read_bytes()
-        unseen = [] if done.returncode else unseen_parts(own, Path(source))
         record.write_bytes(object_record(code, path, is_cpp, unseen, trouble))
         add_section(compiler, made, record)
 

@@ -42,7 +42,7 @@ def page_data(title: str, result: Result) -> dict[str, Any]:
         "title": title,
         "verdict": result.verdict,
         "summary": summary(result),
-        "warnings": warnings_text(result.warnings) if result.warnings else "",
+        "warnings": warnings_text(result) if result.warnings else "",
         "figures": figures(result),
         "failures": failures,
         "outcomes": outcomes,

@@ -69,20 +69,20 @@ def result_parts(result: Result) -> list[Failure | str]:
         more = plural(len(ways) - MOST_WAYS, "more way")
         parts.append(f"({more} to fail not shown.)")
     if result.warnings:
-        parts.append(warnings_text(result.warnings))
+        parts.append(warnings_text(result))
     return [*parts, *result.remarks]
 
 
-def warnings_text(warnings: list[str]) -> str:
+def warnings_text(result: Result) -> str:
     """What was not seen, and so might have been missed."""
+    warnings = result.warnings
     lines = ["Not everything was seen, and so a failure may have been missed:"]
     for warning in warnings[:MOST_WARNINGS]:
         lines += textwrap.wrap(warning, LINE_WIDTH, initial_indent="  ", subsequent_indent="    ")
     if len(warnings) > MOST_WARNINGS:
         lines.append(f"  ({len(warnings) - MOST_WARNINGS} more not shown.)")
-    lines.append(
-        "If you know that it does no harm, name its package: --opaque PACKAGE, or opaque=[...]."
-    )
+    if result.mending:
+        lines.append(result.mending)
     return "\n".join(lines)
 
 
