@@ -64,7 +64,8 @@ def mutated(mutant: Mutant) -> str:
 
 
 def first_failure(tests: tuple[str, ...], package: str) -> str | None:
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", ""]
+    command += ["-p", "no:cacheprovider", *tests]
     environment = {**os.environ, "PYTHONPATH": package, "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         run = subprocess.run(
