@@ -36,8 +36,7 @@ TITLE = re.compile(r'title="([^"]+)"')
 # What differs from run to run.
 VARYING = [
     (re.compile(r"\d+\.\d\d ?s\b"), "0.00 s"),
-    (re.compile(r", after \d+\.\d s of preparation"), ""),
-    (re.compile(r", and \d+\.\d s to explain it"), ""),
+    (re.compile(r", of these (\d+\.\d s to prepare it)?( and )?(\d+\.\d s to explain it)?"), ""),
     (re.compile(r"=+ (.*?) =+"), r"= \1 ="),
 ]
 OPTIONAL = {"structlog"}  # what a block may need that need not be installed

@@ -346,7 +346,7 @@ def properties_of(results: "list[Result]") -> list[tuple[str, object]]:
     properties: list[tuple[str, object]] = [
         ("mazurka_verdict", max((result.verdict for result in results), key=BY_WEIGHT.index)),
         ("mazurka_executions", sum(result.executions for result in results)),
-        ("mazurka_seconds", round(sum(result.seconds for result in results), 6)),
+        ("mazurka_seconds", round(sum(result.waited for result in results), 6)),
     ]
     failures = [failure for result in results for failure in result.failures]
     told = failures[0].explanation if failures else None

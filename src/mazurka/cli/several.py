@@ -247,7 +247,7 @@ def summary_of(results: list[tuple[str, Result]], unchecked: list[Unchecked]) ->
     if unchecked:
         counts.append(f"{len(unchecked):,} not checked")
     executions = plural(sum(result.executions for _, result in results), "execution")
-    seconds = sum(result.seconds for _, result in results)
+    seconds = sum(result.waited for _, result in results)
     checks = plural(len(results) + len(unchecked), "check")
     lines = [f"{checks}, {executions} in {seconds:.2f} s: {', '.join(counts)}"]
     for target, result in results:

@@ -198,6 +198,11 @@ class Result:
     def executions(self) -> int:
         return self.complete + self.blocked + self.redundant + self.cut
 
+    @property
+    def waited(self) -> float:
+        """The seconds that all of it took: who waits for it does not ask what for."""
+        return self.preparation + self.seconds + self.explaining
+
     def conclude(self, everything: bool) -> None:
         """Give the verdict, once it is known whether everything was explored."""
         if self.failures:

@@ -34,7 +34,7 @@ MOST_WAYS = 10
 MOST_WARNINGS = 10
 MOST_OF_OUTCOME = 60  # letters that others leave room for
 MOST_TURNS = 8
-WORTH_TELLING = 0.5  # seconds of preparation
+WORTH_TELLING = 0.5  # seconds that are not the search itself
 LINE_WIDTH = 100
 
 
@@ -104,11 +104,11 @@ def summary(result: Result) -> str:
     how = "tried first, as it had failed before" if is_known(result) else result.algorithm
     if result.equivalence != "mazurkiewicz":
         how += f", {result.equivalence}"
-    cost = f"{result.seconds:.2f} s"
-    if result.preparation > WORTH_TELLING:
-        cost += f", after {result.preparation:.1f} s of preparation"
-    if result.explaining > 2 * WORTH_TELLING:
-        cost += f", and {result.explaining:.1f} s to explain it"
+    cost = f"{result.waited:.2f} s"
+    others = (result.preparation, "to prepare it"), (result.explaining, "to explain it")
+    told = [f"{seconds:.1f} s {what}" for seconds, what in others if seconds > WORTH_TELLING]
+    if told:
+        cost += f", of these {' and '.join(told)}"
     if result.unfolding is not None and result.memory_mb is not None:  # a search that may take much
         cost += f", {result.memory_mb:.0f} MB"
     if result.assuming:
