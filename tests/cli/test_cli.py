@@ -305,7 +305,7 @@ def test_the_events_of_an_unfolding_are_counted(write: Write) -> None:
     result = run("check", "race.py::race", "--algorithm", "qpor", "--all-failures")
     events = f"with {document['unfolding']} events (at most {document['known']} at a time)"
     assert events in result.stdout
-    assert re.search(r"in \d+\.\d\d s(, of these .* to prepare it)?, \d+ MB \(qpor\)", result.stdout)
+    assert re.search(r"in \d+\.\d\d s(, of these .* it)?, \d+ MB \(qpor\)", result.stdout)
 
 
 # JSON
