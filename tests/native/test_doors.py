@@ -78,6 +78,11 @@ def test_arguments_of_main(tmp_path: Path) -> None:
         ("#include <unistd.h>\nint main(void) { return fork(); }", "the program calls fork"),
         ("#include <sys/socket.h>\nint main(void) { return socket(1, 1, 0); }", "calls socket"),
         ("#include <sched.h>\nint main(void) { return unshare(0); }", "--opaque unshare"),
+        # The runtime calls this one itself.
+        (
+            "#include <signal.h>\nint main(void) { return sigaltstack(0, 0); }",
+            "--opaque sigaltstack",
+        ),
     ],
 )
 def test_what_cannot_be_checked_is_refused(tmp_path: Path, text: str, message: str) -> None:
@@ -241,6 +246,8 @@ int main(int count, char **arguments) {
     sum(kept, "");  // kept
     extern struct pair far;
     sum(far, "");  // far
+    static _Thread_local struct pair of_thread;
+    sum(of_thread, "");  // of_thread
     sum(lent, "");  // lent
     return 0;
 }

@@ -63,6 +63,8 @@ int main(void) {
     clock_gettime(CLOCK_MONOTONIC, &now);
     assert(now.tv_sec >= end.tv_sec);
     while (time(0) < begin.tv_sec + 4) usleep(100000);
+    assert(nanosleep(&(struct timespec){-1, 5}, 0) == -1);
+    assert(nanosleep(&(struct timespec){0, 5}, 0) == 0);
     return 0;
 }
 """

@@ -102,7 +102,7 @@ def compiled(program: CProgram, folder: Path, opaque: Sequence[str] = ()) -> Com
         raise MazurkaError(f"{program.file} has no function main, which is what is run")
     runtime = runtime_objects(parts.is_cpp)
     unknown = unknown_functions(parts.objects, defined_by(runtime), opaque, parts.is_cpp)
-    refused = of_the_c_library(unknown, compiler_here())
+    refused = of_the_c_library(unknown - needed_by(runtime), compiler_here()) if unknown else []
     refusing = [refusing_object(refused, compiler_here(), folder)] if refused else []
     library = folder / "program.so"
     inputs = [str(part) for part in [*parts.objects, *refusing, *runtime]]
@@ -154,7 +154,7 @@ def compiled_to_be_seen(
         if done.returncode:
             return done, []
         # In C++ this is only documented: most programs would be told of.
-        structures = [] if is_cpp else unseen_structures(Path(told), made)
+        structures = [] if is_cpp else unseen_structures(Path(told), made, compiler)
         return done, [*unseen_parts(own, source), *structures]
 
 
@@ -238,6 +238,11 @@ def defined_by(objects: list[Path]) -> set[str]:
     """What objects of the runtime have."""
     folders = {made.parent for made in objects}
     return {name for folder in folders for name in (folder / DEFINED).read_text().split()}
+
+
+def needed_by(objects: list[Path]) -> set[str]:
+    """What objects of the runtime call themselves."""
+    return {name for made in objects for name in symbols_of(made).undefined}
 
 
 def cache_folder() -> Path:

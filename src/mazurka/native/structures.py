@@ -6,13 +6,17 @@ of the function whose address is never taken is the thread's own. What is left i
 """
 
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+from mazurka.engine.errors import MazurkaError
 from mazurka.native.debug_information import by_value, global_variables, shown_path
 
 # The pass has one name without optimisations, and another one with them.
 DUMPS = ("tsan0", "tsan")
+
+ALONE = ["-shared", "-nostdlib", "-Wl,--unresolved-symbols=ignore-all"]
 
 FUNCTION = re.compile(r"^;; Function .*$", re.MULTILINE)
 PROTOTYPE = re.compile(r"^[^\s;].*\)$", re.MULTILINE)
@@ -52,16 +56,26 @@ def dump_flags(folder: Path) -> list[str]:
     return [f"-fdump-tree-{name}-raw-lineno={folder / name}" for name in DUMPS]
 
 
-def unseen_structures(folder: Path, code: Path) -> list[str]:
+def linked(code: Path, compiler: list[str], folder: Path) -> Path:
+    """An object file by itself: only then, its debug information can be read."""
+    library = folder / "alone.so"
+    command = [*compiler, *ALONE, str(code), "-o", str(library)]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+    if done.returncode:
+        raise MazurkaError(f"{code} cannot be looked at: {done.stderr.strip()}")
+    return library
+
+
+def unseen_structures(folder: Path, code: Path, compiler: list[str]) -> list[str]:
     """What calls access unseen in an object of C; what gcc told of it is in a folder."""
     dumps = [folder / name for name in DUMPS if (folder / name).is_file()]
     if not dumps:  # another compiler
-        return [CRUDE.format(place) for place in by_value(code)]
+        return [CRUDE.format(place) for place in by_value(linked(code, compiler, folder))]
     text = "\n".join(dump.read_text(errors="replace") for dump in dumps)
     found = [use for function in FUNCTION.split(text)[1:] for use in uses(function)]
     if not found:
         return []
-    variables = global_variables(code)
+    variables = global_variables(linked(code, compiler, folder))
     shared = [use for use in found if use.is_shared(variables)]
     return list(dict.fromkeys(use.told() for use in shared if not use.file.startswith("/usr/")))
 

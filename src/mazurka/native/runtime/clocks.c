@@ -136,8 +136,15 @@ int usleep(unsigned time) {
     return 0;
 }
 
+static bool is_time(const struct timespec *time) {
+    if (time->tv_sec >= 0 && time->tv_nsec >= 0 && time->tv_nsec < SECOND) return true;
+    errno = EINVAL;
+    return false;
+}
+
 static int sleep_for(const struct timespec *time, uintptr_t place) {
     mz_plain((uintptr_t)time, sizeof *time, false, place);
+    if (!is_time(time)) return -1;
     pass((int64_t)time->tv_sec * SECOND + time->tv_nsec);
     return 0;
 }
@@ -151,7 +158,8 @@ int thrd_sleep(const struct timespec *time, struct timespec *left) {
 }
 int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *left) {
     (void)clock, (void)left;
-    if (!(flags & TIMER_ABSTIME)) return sleep_for(time, PLACE);
+    if (!(flags & TIMER_ABSTIME)) return sleep_for(time, PLACE) ? EINVAL : 0;
+    if (!is_time(time)) return EINVAL;
     int64_t until = (int64_t)time->tv_sec * SECOND + time->tv_nsec, found = now();
     if (until > found) pass(until - found);
     return 0;
