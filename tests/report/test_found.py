@@ -38,6 +38,25 @@ def together(*functions: Callable[[], object]) -> None:
         thread.join()
 
 
+def test_steps_without_a_place_leave_no_gap() -> None:
+    """The steps of a timer's thread are in the standard library."""
+
+    def program() -> None:
+        fired: list[int] = []
+        timer = threading.Timer(1.0, fired.append, args=(1,))
+        timer.start()
+        timer.cancel()
+        timer.join()
+        assert not fired
+
+    failure = explore(program).failures[0]
+    assert failure.explanation is not None
+    assert re.fullmatch(
+        r"order violation: Thread-1 read `timer` before \S+ wrote it \(test_found.py:\d+\)",
+        failure.explanation.sentence,
+    )
+
+
 # In small
 
 

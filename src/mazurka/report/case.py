@@ -105,6 +105,11 @@ def where(step: Step) -> str:
     return f"({os.path.basename(step.file)}:{step.line})" if step.file else ""
 
 
+def without_gaps(sentence: str) -> str:
+    """What a sentence has when some of its places are not known: they leave spaces behind."""
+    return re.sub(r" +(?=[ ,;]|$)", "", sentence)
+
+
 DONE = {
     "read": "read", "load": "read", "length of": "read", "read all of": "read", "await": "read",
     "store": "written", "write": "written", "set": "written", "delete": "deleted",

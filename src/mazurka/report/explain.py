@@ -26,7 +26,7 @@ from mazurka.engine.result import (
 )
 from mazurka.engine.schedule import Schedule, without_numbers
 from mazurka.engine.trace import copied
-from mazurka.report.case import DISTANT, Case, Found, acquires, held_before
+from mazurka.report.case import DISTANT, Case, Found, acquires, held_before, without_gaps
 from mazurka.report.kinds import name_of
 from mazurka.report.minimise import minimised
 from mazurka.report.neighbours import Neighbours, Run, Wish
@@ -258,10 +258,11 @@ def told_as(
     missed = sorted(places[at] for at, waits in decided.pairs if waits < 0 and at in places)
     case = Case(failure, run.events, told, choices, missed)
     found = name_of(case) or Found("", "", tuple(sorted({at for pair in told for at in pair})))
+    sentence = without_gaps(found.sentence)
     explanation = replace(
         before,
         bug=found.bug,
-        sentence=found.sentence,
+        sentence=sentence,
         deciding=tuple(
             sorted(pair for pair in told if pair[0] in found.steps and pair[1] in found.steps)
         ),
@@ -279,7 +280,7 @@ def told_as(
     schedule = replace(
         failure.schedule,
         bug=found.bug,
-        sentence=found.sentence,
+        sentence=sentence,
         deciding=tuple([step.position for step in steps if step.deciding and is_kept(step)]),
     )
     return replace(failure, steps=steps, schedule=schedule, explanation=explanation)
