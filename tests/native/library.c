@@ -4,10 +4,12 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
+#include <pthread.h>
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -120,7 +122,33 @@ static void files(void) {
     printf(" %d %s %d\n", number, word, unlink(name));
 }
 
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int begun;
+static void begin(void) {
+    if (begun++ == 0) pthread_exit(NULL); /* then the next one is to do it */
+}
+static void *begin_once(void *unused) {
+    pthread_once(&once, begin);
+    return unused;
+}
+
+static void others(void) {
+    pthread_t threads[2];
+    for (int place = 0; place < 2; place++) pthread_create(&threads[place], NULL, begin_once, NULL);
+    for (int place = 0; place < 2; place++) pthread_join(threads[place], NULL);
+    pthread_once(&once, begin);
+    char *pages = mmap(NULL, 5000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int sum = pages[4999]++, given[] = {3, 1, 2};
+    int by(const void *one, const void *other) { /* has its code on the stack */
+        sum++;
+        return compare(one, other);
+    }
+    qsort(given, 3, sizeof *given, by);
+    printf("%d %d %d %d\n", begun, munmap(pages, 5000), sum > 0, given[0]);
+}
+
 int main(void) {
+    others();
     dates();
     tables();
     texts();

@@ -78,6 +78,7 @@ def test_arguments_of_main(tmp_path: Path) -> None:
         ("#include <unistd.h>\nint main(void) { return fork(); }", "the program calls fork"),
         ("#include <sys/socket.h>\nint main(void) { return socket(1, 1, 0); }", "calls socket"),
         ("#include <sched.h>\nint main(void) { return unshare(0); }", "--opaque unshare"),
+        ("__int128 a; int main(void) { return __sync_fetch_and_add(&a, 0); }", "of 16 bytes"),
         # The runtime calls this one itself.
         (
             "#include <signal.h>\nint main(void) { return sigaltstack(0, 0); }",

@@ -102,6 +102,8 @@ def compiled(program: CProgram, folder: Path, opaque: Sequence[str] = ()) -> Com
         raise MazurkaError(f"{program.file} has no function main, which is what is run")
     runtime = runtime_objects(parts.is_cpp)
     unknown = unknown_functions(parts.objects, defined_by(runtime), opaque, parts.is_cpp)
+    if any(name.startswith("__tsan_atomic128_") for name in unknown):
+        raise MazurkaError(f"{program.file} has atomics of 16 bytes: these cannot be checked yet")
     refused = of_the_c_library(unknown - needed_by(runtime), compiler_here()) if unknown else []
     refusing = [refusing_object(refused, compiler_here(), folder)] if refused else []
     library = folder / "program.so"

@@ -1,5 +1,6 @@
 /* Threads as fibers: each has a stack of its own, and switches to others by itself. */
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
 #include "state.h"
 
@@ -50,10 +51,18 @@ void mz_map_threads(void) {
         thread->stack = stacks + (size_t)number * STACK_SIZE;
         thread->stack_top = (char *)thread->stack + STACK_SIZE;
         thread->own_stack_top = own + (size_t)(number + 1) * OWN_STACK_SIZE;
-        mprotect(thread->stack, GUARD, PROT_NONE);
+        syscall_of(SYS_mprotect, (long)thread->stack, GUARD, PROT_NONE);
     }
     mz.threads[0].parent = NOBODY;
     mz.threads_known = 1;
+}
+
+/* The program has code on its stacks, as for functions within functions. */
+void mz_make_stacks_executable(void) {
+    for (int number = 0; number < MOST_THREADS; number++) {
+        long begin = (long)mz.threads[number].stack + GUARD;
+        syscall_of(SYS_mprotect, begin, STACK_SIZE - GUARD, PROT_READ | PROT_WRITE | PROT_EXEC);
+    }
 }
 
 /* The child of a thread that comes in some order, which has the same number in all executions; NULL

@@ -3,6 +3,8 @@
    Each thread has a heap of its own, from which blocks are taken one after the other. Nothing is
    used twice in an execution, and there is room between blocks: so use after free is seen. */
 #include <errno.h>
+#include <sys/mman.h>
+#include <sys/types.h>
 
 #include "state.h"
 
@@ -178,6 +180,32 @@ int posix_memalign(void **result, size_t alignment, size_t size) {
     if (!block) return ENOMEM;
     mz_plain((uintptr_t)result, sizeof *result, true, PLACE);
     *result = block;
+    return 0;
+}
+
+/* Memory of the system, as a block of whole pages that is freed as a whole. */
+static size_t whole_pages(size_t size) { return (size + 4095) / 4096 * 4096; }
+
+void *mmap(void *wish, size_t size, int protection, int flags, int file, off_t from) {
+    (void)wish, (void)file, (void)from;
+    bool is_plain = flags & MAP_ANONYMOUS && !(flags & (MAP_FIXED | MAP_GROWSDOWN));
+    if (!is_plain || protection != (PROT_READ | PROT_WRITE)) {
+        mz_refuse("mmap of a file, at a fixed address, or not for reading and writing, cannot be checked");
+        mz_give_up();
+    }
+    void *block = filled(whole_pages(size), 4096, 0, PLACE);
+    return block ? block : MAP_FAILED;
+}
+void *mmap64(void *, size_t, int, int, int, off_t) __attribute__((alias("mmap")));
+
+int munmap(void *block, size_t size) {
+    uintptr_t address = (uintptr_t)block;
+    bool is_block = mz_in_heap(address) && address % 4096 == 0 && *usable_at(address - GRAIN) == 0;
+    if (!is_block || ((struct header *)block - 1)->size != whole_pages(size)) {
+        mz_refuse("munmap of what is not a whole mapping cannot be checked");
+        mz_give_up();
+    }
+    release(block, PLACE);
     return 0;
 }
 

@@ -452,6 +452,8 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *unused) 
             } else {
                 keep_copy(begin, end);
             }
+        } else if (part->p_type == PT_GNU_STACK && part->p_flags & PF_X) {
+            mz_make_stacks_executable();
         } else if (part->p_type == PT_TLS) {
             memory.locals_image = (char *)begin;
             memory.locals_filled = part->p_filesz;

@@ -206,6 +206,7 @@ void mz_finish(struct thread *thread) __attribute__((noreturn));
 struct thread *mz_child(struct thread *parent, int64_t order);
 void mz_reset_thread(struct thread *thread);
 void mz_map_threads(void);
+void mz_make_stacks_executable(void);
 
 /* startup.c */
 void mz_run_beginnings(void);
@@ -213,7 +214,7 @@ void mz_run_exits(void);
 void mz_run_thread_endings(struct thread *thread);
 
 /* signals.c */
-void mz_exit_thread(void);
+void mz_exit_thread(void);  /* comes to what pthread_cleanup_push has pushed */
 
 /* clocks.c */
 void mz_begin_clocks(void);

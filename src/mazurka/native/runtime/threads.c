@@ -457,15 +457,35 @@ int pthread_barrier_wait(pthread_barrier_t *barrier) {
     return PTHREAD_BARRIER_SERIAL_THREAD;
 }
 
-/* Once: 0 before, 1 while the function runs, 2 after it */
+/* Once: while the function runs, and after it. Before it has run: 0, or that a thread has ended in it,
+   and another one shall run it. */
+enum { RUNS = 1, HAS_RUN = 2, BROKEN_OFF = 3 };
+
+/* Run the function; comes back if it does. */
+static void run_once(int *flag, void (*function)(void), uintptr_t place) {
+    __pthread_unwind_buf_t ending;
+    if (__builtin_expect(_setjmp((struct __jmp_buf_tag *)(void *)ending.__cancel_jmp_buf), 0)) {
+        ordered(RELEASES, NOTIFY, flag, 4, BROKEN_OFF, place);
+        mz_exit_thread();
+        __builtin_unreachable();
+    }
+    __pthread_register_cancel(&ending);
+    function();
+    __pthread_unregister_cancel(&ending);
+    ordered(RELEASES, NOTIFY, flag, 4, HAS_RUN, place);
+}
 
 static void once(int *flag, void (*function)(void), uintptr_t place) {
-    mz.current->ordering = mz.current->failing_ordering = IS_GIVEN | ACQUIRES;
-    uint64_t found = mz_step(COMPARE_EXCHANGE, (uintptr_t)flag, 4, 0, 1, 0, place);
-    if (found == 1) ordered(ACQUIRES, WAIT, flag, 4, 2, place);
-    if (found) return;
-    function();
-    ordered(RELEASES, NOTIFY, flag, 4, 2, place);
+    for (uint64_t before = 0, found;; before = found) {
+        mz.current->ordering = mz.current->failing_ordering = IS_GIVEN | ACQUIRES;
+        found = mz_step(COMPARE_EXCHANGE, (uintptr_t)flag, 4, before, RUNS, 0, place);
+        if (found == before) {
+            run_once(flag, function, place);
+            return;
+        }
+        if (found == RUNS) found = ordered(ACQUIRES, WAIT, flag, 4, HAS_RUN, place);
+        if (found == HAS_RUN) return;
+    }
 }
 
 int pthread_once(pthread_once_t *flag, void (*function)(void)) {
