@@ -29,8 +29,8 @@ COMPILED = {
     "python": "check early_timeouts failures operations program remembering source",
     "python/loops": "constants rounds sleeping waiting waiting_hooks",
     "python/memory": (
-        "attributes cached_functions calls cells containers identities matching process_state "
-        "quiet shapes undo"
+        "attributes cached_functions calls cells containers file_system identities matching "
+        "process_state quiet shapes undo"
     ),
     "python/primitives": (
         "atomic barriers conditions counters events futures locks loop_inbox pools queues "

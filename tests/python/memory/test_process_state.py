@@ -16,6 +16,7 @@ import sys
 import sysconfig
 import threading
 import time
+import tracemalloc
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -44,6 +45,21 @@ SETTINGS: list[tuple[Callable[[], object], Callable[[], object]]] = [
     (lambda: logging.getLevelName(7), lambda: logging.addLevelName(7, "seven")),
     (lambda: logging.getLogger("a.b").isEnabledFor(20), lambda: logging.getLogger("a").setLevel(1)),
     (lambda: logging.getLogger("a").isEnabledFor(40), lambda: logging.disable(50)),
+    (
+        lambda: logging.getLogger("a").isEnabledFor(40),
+        lambda: setattr(logging.root.manager, "disable", 50),
+    ),
+    (lambda: logging.root.manager.disable, lambda: logging.disable(50)),
+    (
+        lambda: logging.getLogger("a").isEnabledFor(40),
+        lambda: setattr(logging.getLogger("a"), "disabled", True),
+    ),
+    (
+        lambda: logging.getLogger("a.b").hasHandlers(),
+        lambda: setattr(logging.getLogger("a.b"), "propagate", False),
+    ),
+    (lambda: logging.getLogger("a").level, lambda: logging.getLogger("a").setLevel(1)),
+    (tracemalloc.is_tracing, tracemalloc.start),
 ]
 
 

@@ -15,6 +15,7 @@ import socket
 import sys
 import threading
 import time
+import tracemalloc
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -64,6 +65,13 @@ def switch_collection(is_on: bool) -> None:
         gc.disable()
 
 
+def trace_memory(is_on: bool) -> None:
+    if is_on:
+        tracemalloc.start()
+    else:
+        tracemalloc.stop()
+
+
 def dialects() -> dict[str, Any]:
     return {name: csv.get_dialect(name) for name in csv.list_dialects()}
 
@@ -99,6 +107,7 @@ SETTINGS: list[tuple[Callable[[], Any], Callable[[Any], object]]] = [
     (gc.isenabled, switch_collection),
     (gc.get_threshold, lambda thresholds: gc.set_threshold(*thresholds)),
     (gc.get_debug, gc.set_debug),
+    (tracemalloc.is_tracing, trace_memory),
     (socket.getdefaulttimeout, socket.setdefaulttimeout),
     (lambda: locale.setlocale(locale.LC_ALL), lambda name: locale.setlocale(locale.LC_ALL, name)),
     (time_zone, put_back_time_zone),

@@ -6,6 +6,7 @@ synchronisation is steps, is watched and done at once.
 
 import builtins
 import collections.abc
+import logging
 import types
 from collections.abc import Callable, Iterable
 from functools import cached_property
@@ -41,6 +42,7 @@ INSTANCE_DICT: Final = 8  # the __dict__ that all of them are in
 CACHED: Final = 7  # in the instance, once a functools.cached_property has put it there
 OF_PROXY: Final = 9  # of what a weak proxy stands for
 OF_CALLS: Final = 10  # a dict that every call of a function looks at
+OF_LOG: Final = 12  # of a logger, handler or the like: what decides what is logged
 CLASS_DICT: Final = 11  # the __dict__ of a class, which shows its attributes
 
 
@@ -100,6 +102,12 @@ class ChangeableNames:
         self.forgotten += 1
 
 
+# One setting of the process (process_state.py): logging looks at all of it where nobody sees.
+LOG_SETTINGS: Final = "logging settings"
+LOG_KINDS: Final = (logging.Filterer, logging.Manager)
+LOG_ATTRIBUTES: Final = {"level", "disabled", "propagate", "parent", "disable", "formatter"}
+
+
 def note_name(name: str) -> None:
     """An attribute is about to be stored. If its name does not show in the source, it was taken for
     one that nobody changes so far: the search has to begin anew."""
@@ -142,6 +150,8 @@ def find_way(kind: type, name: str) -> int:
         return OF_CALLS
     if name not in changeable.names:
         return NATIVE
+    if name in LOG_ATTRIBUTES and issubclass(kind, LOG_KINDS):
+        return OF_LOG
     is_special = name in SPECIAL
     if is_special and kind is FunctionType:  # its text, say, that everybody copies who wraps it
         return NATIVE
@@ -283,6 +293,9 @@ def load_attribute(thing: object, name: str) -> object:
         check.objects.note_class_dict(cast(type, thing))
     elif way == OF_PROXY:
         return load_attribute(referent_of(thing), name)
+    elif way == OF_LOG:
+        if LOG_SETTINGS in check.changeable.learnt:
+            read(check.calls.process, LOG_SETTINGS)
     elif way == OF_CALLS and len(check.runtime.live) > 1:
         check.objects.note_opaque(f"the use of {name}", thing)
     return getattr(thing, name)
@@ -491,6 +504,8 @@ def store_attribute(thing: object, name: str, value: object) -> None:
         return
     if way == OF_MODULE and check.objects.is_namespace(globals_of(thing)):
         write(globals_of(thing), name, value)
+    elif way == OF_LOG:
+        write(check.calls.process, LOG_SETTINGS, name)
     elif way == OF_CLASS or (is_stored(kind, name, way) and is_pythons_own(kind.__setattr__)):
         write(thing, name, value)
     else:

@@ -94,6 +94,7 @@ from mazurka.python.memory.containers import (
     users_reversed,
     view_method,
 )
+from mazurka.python.memory.file_system import KINDS, OpenFile, use_files, use_opened
 from mazurka.python.memory.identities import OUTSIDE
 from mazurka.python.memory.process_state import (
     ProcessState,
@@ -772,6 +773,7 @@ def print_shown(*arguments: Any, file: Any = None, **named: Any) -> None:
     if file is not RUNNING.check.calls.stdout and file is not None:
         RUNNING.check.runtime.note_change()
         if not RUNNING.check.objects.is_seen(type(file)):
+            use_files(print, (file,), {})
             touch(print, [file, *held_by(file)], [])
     print(*texts, file=file, **named)
 
@@ -782,6 +784,7 @@ def open_file(file: Any, mode: str = "r", *arguments: Any, **named: Any) -> obje
         look_at_settings()
     if mode not in ("r", "rb", "rt"):
         RUNNING.check.runtime.note_change()
+    use_opened(file, mode)
     return open(file, mode, *arguments, **named)
 
 
@@ -798,6 +801,7 @@ def call_opaque(our_function: Callable[..., Any], /, *arguments: Any, **named: A
     if type(inner) is FunctionType and id(inner.__code__) not in check.calls.skipped:
         check.calls.unseen[full_name_of(our_function)] = inner.__code__
     given = [*arguments, *named.values()]
+    use_files(our_function, arguments, named)
     touch(our_function, [owner, *held_by(owner), *given], given)
     for argument in given:
         if type(argument) not in ATOMS:
@@ -1136,6 +1140,8 @@ def entered(manager: Any) -> Any:
         return manager
     if type(manager) is warnings.catch_warnings:  # for all threads, before Python 3.14
         note_module(warnings, "filters")
+    if type(manager) in KINDS:
+        return OpenFile(manager)
     if type(manager) not in standard.steered_types:
         return manager
     return standard.steered(manager)

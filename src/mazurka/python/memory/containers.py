@@ -30,6 +30,7 @@ from mazurka.engine.operation import (
 from mazurka.python.check import RUNNING
 from mazurka.python.memory.attributes import read, write
 from mazurka.python.memory.cells import Contents
+from mazurka.python.memory.file_system import KINDS, use_file
 from mazurka.python.memory.identities import all_of
 from mazurka.python.memory.quiet import are_coded, at_once, is_coded, quietly
 from mazurka.python.memory.shapes import (
@@ -123,6 +124,8 @@ def take_from(iterator: object) -> None:
     check.runtime.note_change()
     if isinstance(iterator, ItemIterator) or kind in ATOMS or objects.is_seen(kind):
         return
+    if kind in KINDS:
+        use_file(iterator)
     if kind is not GeneratorType:
         objects.record_of(iterator)  # if other threads take from it, too, they notice
     if objects.is_shared(iterator):

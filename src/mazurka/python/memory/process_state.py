@@ -19,12 +19,14 @@ import socket
 import sys
 import threading
 import time
+import tracemalloc
 import warnings
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, Final
 
 from mazurka.python.check import RUNNING
-from mazurka.python.memory.attributes import read, write
+from mazurka.python.memory.attributes import LOG_SETTINGS, read, write
+from mazurka.python.memory.file_system import FileUses
 from mazurka.python.memory.shapes import module_of
 from mazurka.python.rewriting.whose_code import TOOLS, is_within, name_of
 
@@ -52,7 +54,8 @@ CHANGING: Final[dict[str, tuple[tuple[Any, str], ...]]] = {
     "stack size": ((threading, "stack_size"),),
     "csv dialects": ((csv, "register_dialect unregister_dialect"),),
     "text domain": ((gettext, "textdomain bindtextdomain"),),
-    "logging settings": (
+    "memory tracing": ((tracemalloc, "start stop clear_traces reset_peak"),),
+    LOG_SETTINGS: (
         (logging, "disable addLevelName setLoggerClass setLogRecordFactory captureWarnings "
                   "basicConfig"),
         (logging.Logger, "setLevel addHandler removeHandler"),
@@ -102,6 +105,7 @@ class ProcessState:
     def __init__(self) -> None:
         self.users: dict[str, int] = {}  # which thread has called C code of a package, by its name
         self.execution = 0  # in which that was
+        self.files = FileUses()
 
 
 class Changed:
