@@ -5,8 +5,12 @@ from collections.abc import Callable
 
 
 def both(first: Callable[[], object], second: Callable[[], object]) -> None:
-    """Run two functions in threads of their own, and wait for them."""
-    threads = [threading.Thread(target=first), threading.Thread(target=second)]
+    in_threads(first, second)
+
+
+def in_threads(*functions: Callable[[], object]) -> None:
+    """Run each function in a thread of its own, and wait for them."""
+    threads = [threading.Thread(target=function) for function in functions]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -828,3 +828,21 @@ def test_the_real_asyncio_is_back() -> None:
         loop = asyncio.new_event_loop()
     assert isinstance(loop, asyncio.SelectorEventLoop)
     loop.close()
+
+
+def test_tasks_that_are_forgotten_when_they_are_done() -> None:
+    """One of them has ended when its variable gets another one."""
+
+    async def later() -> None:
+        await asyncio.sleep(1)
+
+    async def program() -> None:
+        task = asyncio.create_task(later())
+        await asyncio.sleep(0.5)
+        task.cancel()
+        task = asyncio.create_task(later())
+        await task
+
+    result = explore(lambda: asyncio.run(program()))
+    assert result.verdict == "verified", result.warnings
+    assert result.executions > 1

@@ -8,21 +8,12 @@ import queue
 import signal
 import threading
 import weakref
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import mazurka
-
-
-def in_threads(*functions: Callable[[], object]) -> None:
-    threads = [threading.Thread(target=function) for function in functions]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
+from tests.python.threads import in_threads
 
 # Finalizers are not called before an execution is over: that is told
 

@@ -12,6 +12,7 @@ import pytest
 import mazurka
 from mazurka.engine.errors import MazurkaError
 from mazurka.report.text import summary
+from tests.python.threads import in_threads
 
 ALGORITHMS = ["pop", "optimal", "source", "trust", "qpor", "naive"]
 EARLY = "timeouts='last'"
@@ -21,14 +22,6 @@ def outcomes(program: Callable[[], object], **options: Any) -> set[object]:
     result = mazurka.explore(program, **options)
     assert result.verdict == "verified", result.failures
     return set(result.outcomes)
-
-
-def in_threads(*functions: Callable[[], object]) -> None:
-    threads = [threading.Thread(target=function) for function in functions]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
 
 
 def waiting_for(wait: Callable[[Any], object], answer: Callable[[Any], object]) -> Any:
@@ -433,6 +426,26 @@ def test_a_failure_that_takes_another_order_says_so() -> None:
     failed = mazurka.explore(program)
     assert any("asyncio_order='fifo'" in line for line in failed.failures[0].details)
     assert mazurka.explore(program, asyncio_order="fifo").verdict == "verified"
+
+
+def test_a_loop_that_is_late_is_told() -> None:
+    """Two timers are due, and the task of the second one goes on first."""
+
+    async def program() -> None:
+        async def later() -> None:
+            await asyncio.sleep(1)
+            calls.append(1)
+
+        calls: list[int] = []
+        task = asyncio.create_task(later())
+        await asyncio.sleep(0.5)
+        task.cancel()
+        assert not calls
+
+    failed = mazurka.explore(lambda: asyncio.run(program()))
+    assert any("asyncio_order='fifo'" in line for line in failed.failures[0].details)
+    found = mazurka.explore(lambda: asyncio.run(program()), asyncio_order="fifo")
+    assert found.verdict == "verified"
 
 
 def test_a_failure_that_takes_an_early_timer_says_so() -> None:

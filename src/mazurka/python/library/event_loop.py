@@ -124,6 +124,7 @@ class Way(NamedTuple):
     task: Any  # the task that goes on, if it is one
     go: Callable[[], object]
     handle: Ready | None = None  # if something is called that is ready
+    overtakes: bool = False  # whether it is late, and one that was due before comes after it
 
 
 class EventLoop(asyncio.BaseEventLoop):
@@ -146,6 +147,9 @@ class EventLoop(asyncio.BaseEventLoop):
         self.timers_made = 0
         self.ticks = 0  # how many timers have fired
         self.numbers: dict[Any, int] = {}  # of the tasks that are not done
+        # Those that are live on until the execution is over: when one goes, asyncio's own set of
+        # all tasks changes, which would be seen as the program's doing.
+        self.done: list[Any] = []
         self.tasks_seen = 0
         self.accepted = 0  # how much it was given to call
         self.stop_request: Ready | None = None
@@ -198,13 +202,14 @@ class EventLoop(asyncio.BaseEventLoop):
     def note(self, way: Way) -> None:
         """Say of a run that is to be told what asyncio itself would not have done."""
         journal = RUNNING.check.runtime.journal
-        ready = self.waiting_handles()
-        if journal is None or not ready:
+        if journal is None:
             return
-        if way.handle is None:
-            journal.notes.append(EARLY)
-        elif way.handle is not min(ready, key=lambda handle: handle.order):
+        ready = self.waiting_handles()
+        first = min(ready, key=lambda handle: handle.order) if ready else None
+        if way.overtakes or (way.handle is not None and way.handle is not first):
             journal.notes.append(OTHER_ORDER)
+        elif way.handle is None and ready:
+            journal.notes.append(EARLY)
 
     def hear_from_threads(self) -> None:
         """Accept what threads hand over; also what they do in answer to that."""
@@ -247,7 +252,8 @@ class EventLoop(asyncio.BaseEventLoop):
             due.append(timer)
             task = woken_task(timer)
             what = f"call {name_of(timer)}" if task is None else f"wake {name_of_task(task)}"
-            yield Way(what, task, functools.partial(self.fire, list(due), task))
+            go = functools.partial(self.fire, list(due), task)
+            yield Way(what, task, go, overtakes=len(due) > 1)
             if task is None:
                 return
 
@@ -313,6 +319,7 @@ class EventLoop(asyncio.BaseEventLoop):
                 runtime.note_turn("")
         if task.done():
             self.numbers.pop(task, None)
+            self.done.append(task)
             self.calls.open.discard(task)
             if not task.cancelled() and isinstance(task._exception, Cancelled | Stuck):
                 raise task._exception  # the program has no part in these

@@ -71,6 +71,8 @@ class EventLoops:
             loop.let_go()
         self.runtime.cancelling = False
         self.runtime.current = None
+        for loop in self.made:
+            loop.done.clear()
         self.made.clear()
 
     def end(self, coroutine: Any) -> None:
