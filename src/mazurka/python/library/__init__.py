@@ -28,6 +28,7 @@ from mazurka.python.library import (
     queues,
     random_numbers,
     signals,
+    temporary_files,
     thread_locals,
     thread_pools,
     threads,
@@ -85,6 +86,8 @@ MAKERS: dict[type, Maker] = {
 }
 
 
+WITH_MODELS = (thread_pools.MODULE, temporary_files.MODULE)  # once they are imported
+
 OUR_THREADS = 2  # the one that explores, and the watchdog
 STEERED_TYPES: set[type] = {*MAKERS, threading.Condition}
 
@@ -128,6 +131,8 @@ def steered_standard_library() -> Iterator[None]:
             signals.put_back_signals()
         if models.finalizers:
             finalizers.note_finalizers()
+        if models.temporary:
+            temporary_files.remove()
         if log.handlers:
             log.put_back()
         threading.excepthook = hook
@@ -139,6 +144,7 @@ def steered_standard_library() -> Iterator[None]:
         patches = [
             *PATCHES,
             *thread_pools.pool_patches(),
+            *temporary_files.patches(),
             *import_patches(),
             *loop_policy.policy_patches(),
         ]
@@ -152,6 +158,7 @@ def steered_standard_library() -> Iterator[None]:
         runtime.at_begin = do_nothing
         signals.put_back_signals()
         finalizers.note_finalizers()
+        temporary_files.remove()
         threading.excepthook = hook
         logger.removeFilter(silent)
         check.models.close()
@@ -176,13 +183,13 @@ def import_patches() -> list[Patch]:
     def find_and_load(*arguments: Any) -> Any:
         if not in_execution() or arguments[0] in sys.modules:
             return original(*arguments)
-        has_pools = thread_pools.MODULE in sys.modules
+        known = [name for name in WITH_MODELS if name in sys.modules]
         with not_in_execution():
             try:
                 found = original(*arguments)
             finally:
                 take_in_imported()
-        if thread_pools.MODULE in sys.modules and not has_pools:
+        if len(known) < len([name for name in WITH_MODELS if name in sys.modules]):
             RUNNING.check.objects.stop_search()  # and begin anew, with a model of it
         return found
 

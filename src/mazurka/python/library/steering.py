@@ -54,6 +54,7 @@ class Models:
         self.kept: dict[int, tuple[object, Any]] = {}  # of objects made outside, by identity
         self.fresh: dict[int, tuple[object, Any]] = {}  # of real locks made in this execution
         self.signals: dict[int, Any] = {}  # the handlers that this execution has replaced
+        self.temporary: list[Any] = []  # paths of files that this execution has made
         self.log: Any = None  # what was captured of it before the check (logging_handlers.py)
         self.finalizers: list[Any] = []  # of weakref, that it has made
         self.undo: list[Callable[[], None]] = []  # what puts instances back

@@ -151,12 +151,19 @@ class Calls:
         self.stdout = sys.stdout  # what the user sees
         self.process = ProcessState()
 
+    def note_finalizer(self, name: str, thing: Any) -> None:
+        """It is called for an object that an execution has left."""
+        if name != FILE_CLOSER or not thing.__dict__.get("close_called"):
+            self.late.add(name)
+
     def skip(self, codes: Iterable[int]) -> None:
         """These are the functions that cannot be rewritten."""
         self.skipped = set(codes)
         self.transparent = {}
 
 
+# It has nothing to do once the temporary file is closed.
+FILE_CLOSER: Final = "tempfile._TemporaryFileCloser.__del__"
 REGISTER: Final = ABCMeta.register
 MIXINS: Final = Mapping.get.__code__.co_filename
 

@@ -85,7 +85,7 @@ def is_let_go(thing: object) -> bool:
     check = RUNNING.check
     if not check.runtime.is_collecting and check.runtime.current is not None:
         return False
-    check.calls.late.add(f"{name_of_class(type(thing))}.__del__")
+    check.calls.note_finalizer(f"{name_of_class(type(thing))}.__del__", thing)
     return True
 
 

@@ -96,7 +96,7 @@ def enter(original: CodeType, closure: Closure) -> FunctionType:
         code = instrumentation.arrive(original, frame.f_globals)
     elif original.co_name == FINALIZER and instrumentation.thread == get_ident():
         name = f"{name_of_module(frame.f_globals)}.{original.co_qualname}"
-        RUNNING.check.calls.late.add(name)
+        RUNNING.check.calls.note_finalizer(name, next(iter(frame.f_locals.values()), None))
         return NOTHING  # for an object that an execution has left
     return FunctionType(code, frame.f_globals, original.co_name, None, closure)
 

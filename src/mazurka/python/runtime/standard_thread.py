@@ -61,6 +61,7 @@ class ThreadState:
         self.submits_for: Any = None  # the event loop that is to be told of a task's end
         self.tasks = 0
         self.inputs = 0  # symbolic ones
+        self.temporary: Any = None  # where a file is to be made, of which the name is to be drawn
         self.nesting = 0  # how many atomic blocks it is in,
         self.block: Block | None = None  # and the outermost one
         self.task_of: object = None  # the pool of an executor, if this is one of its tasks
