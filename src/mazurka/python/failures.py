@@ -43,7 +43,7 @@ from mazurka.python.runtime.thread import Thread
 from mazurka.python.source import source_line
 from mazurka.python.words import plain_text, show
 
-WHERE_TO_LOOK = "look for clocks, random numbers, hashes, input, files, or state that is kept between executions"
+WHERE_TO_LOOK = "look for clocks, random numbers, hashes, input, files, or state that is kept"
 
 
 def account_of(program: Program, judge: Judge | None = None) -> Failure:
