@@ -78,7 +78,12 @@ def test_arguments_of_main(tmp_path: Path) -> None:
         ("#include <unistd.h>\nint main(void) { return fork(); }", "the program calls fork"),
         ("#include <sys/socket.h>\nint main(void) { return socket(1, 1, 0); }", "calls socket"),
         ("#include <sched.h>\nint main(void) { return unshare(0); }", "--opaque unshare"),
-        ("__int128 a; int main(void) { return __sync_fetch_and_add(&a, 0); }", "of 16 bytes"),
+        ("__int128 a; int main(void) { return __sync_fetch_and_add(&a, 0); }", "8 bytes long"),
+        (
+            "#include <signal.h>\nint main(void) { sigset_t all; sigfillset(&all); "
+            "pthread_sigmask(SIG_SETMASK, &all, 0); return raise(SIGUSR1); }",
+            "a signal that it blocks",
+        ),
         # The runtime calls this one itself.
         (
             "#include <signal.h>\nint main(void) { return sigaltstack(0, 0); }",
@@ -284,3 +289,22 @@ def test_memory_that_is_never_freed(tmp_path: Path) -> None:
     assert "1 of 3 bytes at" in found.output
     with pytest.raises(mazurka.MazurkaError, match="for C programs only"):
         mazurka.explore(lambda: None, leaks=True)
+
+
+def test_a_plain_flag_that_a_loop_waits_for(tmp_path: Path) -> None:
+    text = """
+        #include <pthread.h>
+        volatile int stop;
+        void *wait(void *unused) { while (!stop) {} return unused; }
+        void *end(void *unused) { stop = 1; return unused; }
+        int main(void) {
+            pthread_t threads[2];
+            pthread_create(&threads[0], 0, wait, 0);
+            pthread_create(&threads[1], 0, end, 0);
+            pthread_join(threads[0], 0);
+            pthread_join(threads[1], 0);
+            return 0;
+        }
+    """
+    result = mazurka.explore(mazurka.c_program(file_with(tmp_path, text)))
+    assert [failure.kind for failure in result.failures] == ["data race"]

@@ -8,6 +8,7 @@ compiler, and kept.
 import hashlib
 import os
 import platform
+import re
 import shlex
 import shutil
 import struct
@@ -55,6 +56,7 @@ NOT_TOLD_OF = ["-g0"]
 DEFINED = "defined.txt"  # beside the objects of the runtime: the functions and variables they have
 LINKED = ["-shared", "-Wl,-z,now", "-Wl,-Bsymbolic", "-Wl,--no-undefined", "-pthread", "-lm"]
 LINKED += [f"-Wl,--version-script={RUNTIME / 'exports.map'}"]
+OTHER_ATOMICS = re.compile(r"__tsan_atomic128_|__atomic_(?:load|store|exchange|compare_exchange)$")
 # What the headers of C++ have is compiled with the program, so that it is seen.
 HOOKED_CPP = ["-include", str(RUNTIME / "before_cpp.h")]
 LINKED_CPP = ["-static-libstdc++", "-static-libgcc"]
@@ -102,8 +104,11 @@ def compiled(program: CProgram, folder: Path, opaque: Sequence[str] = ()) -> Com
         raise MazurkaError(f"{program.file} has no function main, which is what is run")
     runtime = runtime_objects(parts.is_cpp)
     unknown = unknown_functions(parts.objects, defined_by(runtime), opaque, parts.is_cpp)
-    if any(name.startswith("__tsan_atomic128_") for name in unknown):
-        raise MazurkaError(f"{program.file} has atomics of 16 bytes: these cannot be checked yet")
+    if any(OTHER_ATOMICS.match(name) for name in unknown):
+        raise MazurkaError(
+            f"{program.file} has atomic operations on things that are not 1, 2, 4 or 8 bytes long: "
+            "these cannot be checked yet"
+        )
     refused = of_the_c_library(unknown - needed_by(runtime), compiler_here()) if unknown else []
     refusing = [refusing_object(refused, compiler_here(), folder)] if refused else []
     library = folder / "program.so"

@@ -21,7 +21,7 @@ MATHEMATICS = """
 EACH_TYPE = " ".join(name + ending for name in MATHEMATICS.split() for ending in ("", "f", "l"))
 NUMBERS = """
     abs labs llabs imaxabs div ldiv lldiv imaxdiv ffs ffsl ffsll htonl htons ntohl ntohs difftime
-    toascii a64l
+    toascii a64l __atomic_feraiseexcept
 """
 CHARACTERS = """
     isalnum isalpha isascii isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper

@@ -154,6 +154,7 @@ void mz_start_fiber(struct thread *thread) {
     void **save = starter ? &starter->stack_pointer : &mz.host_stack_pointer;
     prepare_fiber(thread);
     thread->starter = starter;
+    thread->blocked = starter ? starter->blocked : 0;
     thread->is_starting = true;
     mz.current = thread;
     mz_switch(save, thread->stack_pointer);

@@ -55,6 +55,10 @@ static bool is_ignored_by_default(int number) {
 
 static int send_self(int number, uintptr_t place) {
     if (number == 0) return 0;
+    if (mz.current->blocked >> (number - 1) & 1) {
+        mz_refuse("a thread sends itself a signal that it blocks: this cannot be checked");
+        mz_give_up();
+    }
     struct sigaction action = signals.actions[number];
     if (action.sa_handler == SIG_IGN) return 0;
     if (action.sa_handler == SIG_DFL) {
@@ -84,14 +88,21 @@ int kill(pid_t process, int number) {
     mz_give_up();
 }
 
-/* Nothing comes from outside, so masks change nothing but signals to oneself, which are not blocked
-   by programs that mean to get them. */
+/* Nothing comes from outside, so masks change nothing but signals to oneself. */
 int pthread_sigmask(int how, const sigset_t *new, sigset_t *old) {
-    (void)how, (void)new;
+    uint64_t before = mz.current->blocked, given;
     if (old) {
         mz_plain((uintptr_t)old, sizeof *old, true, PLACE);
         sigemptyset(old);
+        mz_copy(old, &before, sizeof before);
     }
+    if (!new) return 0;
+    mz_plain((uintptr_t)new, sizeof *new, false, PLACE);
+    mz_copy(&given, new, sizeof given);
+    mz.current->blocked = how == SIG_BLOCK     ? before | given
+                          : how == SIG_UNBLOCK ? before & ~given
+                                               : given;
+    mz.current->changes++;
     return 0;
 }
 int sigprocmask(int how, const sigset_t *new, sigset_t *old) { return pthread_sigmask(how, new, old); }

@@ -91,8 +91,9 @@ static bool only_polls(const struct thread *thread, const struct visit *visit) {
 }
 
 /* The state of a thread is compared with those of its earlier visits. Of many visits, those are kept
-   that came first; and one more, by powers of two, so that rounds of any length are found. */
-static void compare_state(struct thread *thread) {
+   that came first; and one more, by powers of two, so that rounds of any length are found. Gives
+   whether it goes round. */
+static bool compare_state(struct thread *thread) {
     const struct step *step = &thread->standing;
     const char *state = thread->programs_stack_pointer;
     size_t size = (size_t)((char *)thread->stack_top - state);
@@ -106,24 +107,29 @@ static void compare_state(struct thread *thread) {
             && visit->net == thread->net && (!mz.keeps_rounds || only_polls(thread, visit))
             && are_equal(copy_of(thread, place), state, size) && !was_seen(thread, visit->step)) {
             thread->spins = visit->step + 1;
-            mz_give_up();
+            return true;
         }
     }
     int64_t number = thread->visits++;
-    if (size > MOST_STATE || (number >= MOST_VISITS && (number & (number - 1)))) return;
+    if (size > MOST_STATE || (number >= MOST_VISITS && (number & (number - 1)))) return false;
     int64_t place = number < MOST_VISITS ? number : MOST_VISITS - 1;
     visits[place] = (struct visit){mz.position,       step->kind,  step->location,
                                    thread->own_steps, thread->net, size};
     copy_words(copy_of(thread, place), state, size);
+    return false;
 }
 
 /* A thread comes to an operation that may only look. */
 void mz_note_read(struct thread *thread) {
-    if (may_only_look(&thread->standing)) compare_state(thread);
+    if (may_only_look(&thread->standing) && compare_state(thread)) mz_give_up();
 }
 
 /* A thread reads once more what is no step. */
-void mz_note_poll(struct thread *thread) { compare_state(thread); }
+void mz_note_poll(struct thread *thread) {
+    bool goes_round = compare_state(thread);
+    thread->standing.location = NOWHERE;  /* it was an address */
+    if (goes_round) mz_give_up();
+}
 
 /* Whether a step is in the last round of a thread that goes round in a loop. */
 static bool is_of_a_round(const struct step *step, int64_t place) {

@@ -70,7 +70,7 @@ struct thread {
     void *argument, *result;
     bool is_detached, is_joined, is_starting, is_freeing, has_keys;
     int error_number;
-    uint64_t random;
+    uint64_t random, blocked;  /* blocked: signals, each a bit */
     char *locals;  /* its __thread variables */
     void *keys[MOST_KEYS];
     char *heap, *heap_end;  /* the next block, and the end */
