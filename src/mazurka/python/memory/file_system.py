@@ -21,7 +21,6 @@ from mazurka.python.check import RUNNING
 from mazurka.python.memory.attributes import read, write
 
 SETTING: Final = "file system"  # (a name with a space is no attribute of anything else)
-CHANGED: Final = "changed"
 
 # What functions do to the paths that they are given, or to the files of descriptors.
 LOOKS: Final = 0
@@ -72,6 +71,16 @@ KINDS: Final = (
 # Their methods that have nothing to do with what is in them.
 QUIET: Final = {"fileno", "isatty", "readable", "seekable", "writable"}
 STANDARD: Final = 2  # the last of the descriptors that a process begins with
+
+
+class Changed:
+    """What a setting is after a call."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+
+    def __repr__(self) -> str:
+        return self.what
 
 
 class Use:
@@ -208,13 +217,21 @@ def use_path(given: Any, effect: int) -> None:
         return
     if SETTING in check.changeable.learnt:
         if effect == CHANGES:
-            write(check.calls.process, SETTING, CHANGED)
+            write(check.calls.process, SETTING, Changed(f"a new {name_of(given)}"))
         else:
             read(check.calls.process, SETTING)
         return
     path = whole_path(given)
     if path and check.calls.process.files.note(path, effect, thread.id):
-        write(check.calls.process, SETTING, CHANGED)  # the search begins anew
+        write(check.calls.process, SETTING, Changed(path))  # the search begins anew
+
+
+def name_of(given: Any) -> str:
+    """A path or descriptor, for people."""
+    try:
+        return os.path.basename(os.fsdecode(os.fspath(given))) or "folder"
+    except TypeError:
+        return "file"
 
 
 def whole_path(given: Any) -> str:

@@ -26,7 +26,7 @@ from typing import Any, Final
 
 from mazurka.python.check import RUNNING
 from mazurka.python.memory.attributes import LOG_SETTINGS, read, write
-from mazurka.python.memory.file_system import FileUses
+from mazurka.python.memory.file_system import Changed, FileUses
 from mazurka.python.memory.shapes import module_of
 from mazurka.python.rewriting.whose_code import TOOLS, is_within, name_of
 
@@ -106,16 +106,6 @@ class ProcessState:
         self.users: dict[str, int] = {}  # which thread has called C code of a package, by its name
         self.execution = 0  # in which that was
         self.files = FileUses()
-
-
-class Changed:
-    """What a setting is after a call."""
-
-    def __init__(self, call: str) -> None:
-        self.call = call
-
-    def __repr__(self) -> str:
-        return self.call
 
 
 def use_process(function: Any, arguments: tuple[Any, ...]) -> None:
