@@ -191,6 +191,8 @@ def view_of(thing):
         return f"variable {thing.get()}"
     if isinstance(thing, contextvars.Context):
         return f"context {[str(value) for name, value in thing.items() if name.name == 'v']}"
+    if isinstance(thing, types.SimpleNamespace):  # its own text is made by code that is not seen
+        return f"namespace {view_of(getattr(thing, 'v', '-'))} {view_of(getattr(thing, 'w', '-'))}"
     if isinstance(thing, WITH_ATTRIBUTES) or getattr(thing, "__name__", "") == "Kind":
         values = view_of(getattr(thing, "v", "-")), view_of(getattr(thing, "w", "-"))
         return f"{type(thing).__name__}({', '.join(values)})"

@@ -12,6 +12,7 @@ from array import array
 from collections import OrderedDict, UserDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -398,3 +399,17 @@ def test_objects_of_unknown_types_are_told() -> None:
         both(lambda: view.tobytes(), lambda: view.tolist())
 
     assert explore(program).verdict == "incomplete"
+
+
+def test_the_text_of_an_object_of_c_by_its_method() -> None:
+    """`object.__str__` asks for its `__repr__`."""
+
+    def program() -> str:
+        shared = SimpleNamespace(v=0)
+        found: list[str] = []
+        both(lambda: found.append(shared.__str__()), lambda: setattr(shared, "v", 9))
+        return found[0]
+
+    result = explore(program)
+    assert (result.verdict, result.failures) == ("incomplete", [])
+    assert "SimpleNamespace.__repr__" in result.warnings[0]

@@ -1,7 +1,7 @@
 """Methods of containers that are written in Python are not atomic; methods of a class that are
 called with an instance are what they are on the instance."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import Any
 
 import pytest
@@ -87,3 +87,31 @@ def test_attributes_of_classes_that_type_sets() -> None:
         return Counted.total
 
     assert set(explore(program).outcomes) == {1, 2}
+
+
+def texts(make: Any, look: Any) -> set[Any]:
+    """What a thread finds while another one removes an item, and what is there at the end."""
+
+    def program() -> object:
+        table = make()
+        found: list[str] = []
+        both(lambda: found.append(str(look(table))), lambda: table.pop("a", None))
+        return found[0], len(table)
+
+    result = explore(program)
+    assert result.verdict == "verified"
+    return set(result.outcomes)
+
+
+def test_templates_look_up_what_is_missing() -> None:
+    template = "%(a)s"
+    assert texts(lambda: Counter(a=1), lambda table: template % table) == {("1", 0), ("0", 0)}
+    assert texts(lambda: defaultdict(list, a=[1]), lambda table: template % table) == {
+        ("[1]", 0),
+        ("[]", 1),
+    }
+
+
+def test_a_counter_leaves_an_operation_to_a_dict() -> None:
+    found = texts(lambda: Counter(a=1), lambda table: table | {"b": 1})
+    assert found == {("{'a': 1, 'b': 1}", 0), ("{'b': 1}", 0)}

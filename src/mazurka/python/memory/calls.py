@@ -532,11 +532,17 @@ def call_unbound(our_function: Any, /, *arguments: Any, **named: Any) -> object:
     return callee(our_function.__get__(owner, type(owner)))(*arguments[1:], **named)
 
 
+def show_plainly(thing: object) -> object:
+    """What object.__str__ does: a class of C may have a text of its own."""
+    return call_showing(repr, thing)
+
+
 PLAIN: Final[dict[type, dict[str, Callable[..., object]]]] = {
     object: {
         "__setattr__": store_plainly,
         "__delattr__": delete_plainly,
         "__getattribute__": load_plainly,
+        "__str__": show_plainly,
     },
     type: {
         "__setattr__": store_in_class,

@@ -770,6 +770,31 @@ def compare(function: Callable[[Any, Any], object], one: object, other: object) 
     return result
 
 
+def read_if_container(one: object, other: object) -> None:
+    """The method of a container may leave an operation to that of another one, of C, which reads
+    both: Counter's `|` does, if that is a dict."""
+    if shape_of(type(other)) != NO_CONTAINER:
+        read_all(one)
+        read_all(other)
+
+
+class Fields:
+    """What `"%(name)s" % mapping` looks up, if a mapping says itself what is missing."""
+
+    def __init__(self, mapping: object) -> None:
+        self.mapping = mapping
+
+    def __getitem__(self, key: object) -> object:
+        return shown(load_item(self.mapping, key))
+
+
+def formatted(template: Any, values: Any) -> object:
+    """What is put into a template."""
+    has_names = ("%(" if type(template) is str else b"%(") in template
+    is_own_mapping = shape_of(type(values)) == KEYED and hasattr(type(values), "__missing__")
+    return Fields(values) if has_names and is_own_mapping else shown(values)
+
+
 IN_PLACE: Final = {
     operator.iadd, operator.isub, operator.imul, operator.ior, operator.iand, operator.ixor,
 }  # fmt: skip
@@ -781,7 +806,7 @@ def operate(function: Callable[[Any, Any], object], one: object, other: object) 
         return function(one, other)
     kind = type(one)
     if kind is str or kind is bytes:
-        return function(one, shown(other) if function is operator.mod else stable(other))
+        return function(one, formatted(one, other) if function is operator.mod else stable(other))
     if kind is MappingProxyType:
         in_place = function in IN_PLACE  # which it does not take
         return function(one, other) if in_place else operate(function, owner_of(one), other)
@@ -797,6 +822,8 @@ def operate(function: Callable[[Any, Any], object], one: object, other: object) 
         use_opaque(one, f"__{name}__")
         return function(operand_now(one), other)
     if is_own(kind, f"__{name}__") or is_others:
+        if not (is_others or function in IN_PLACE or isinstance(other, kind)):
+            read_if_container(one, other)
         return function(one, other)
     if function not in IN_PLACE:
         use = use_of_keys(one, (other,))
