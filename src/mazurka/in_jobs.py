@@ -18,7 +18,7 @@ from mazurka.scale.processes import Processes
 from mazurka.scale.programs import NamedProgram
 from mazurka.scale.whole import Files, WholeSearch
 
-EARLY = 0.1  # seconds of search until processes begin: there will be work for them
+EARLY = 0.04  # seconds of search until processes begin: there will be work for them
 
 # Explores a task here, as some options say, of a search that has begun then, for some seconds.
 Begin = Callable[[Options, Task, float, float], tuple[Result, list[Task]]]

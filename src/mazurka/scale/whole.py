@@ -27,7 +27,7 @@ from mazurka.scale.estimate import FIRST_LOOK, SHARE
 from mazurka.scale.ledger import Ledger
 from mazurka.scale.messages import FIRST, portable_outcomes
 
-ALONE = 0.4  # seconds of search before others are called
+ALONE = 0.3  # seconds of search before others are called
 MOST_SEARCHES = 100
 FIRST_SAVE = 1.0  # seconds until a checkpoint is written again: then twice as many,
 SAVE_EVERY = 60.0  # up to this
