@@ -178,7 +178,7 @@ def check(program: Program, independent_adds: bool) -> None:
 
 
 @pytest.mark.slow
-@generated(4 * PROGRAMS)
+@generated(5 * PROGRAMS)
 @given(any_program, st.booleans())
 def test_searches_agree_with_the_oracle(program: Program, independent_adds: bool) -> None:
     check(program, independent_adds)

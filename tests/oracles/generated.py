@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, seed, settings
 
-# Some of them in every run; .ci/run asks for ten times as many.
+# Some of them in every run; .ci/run asks for eight times as many.
 PROGRAMS = int(os.environ.get("MAZURKA_ORACLE_PROGRAMS", "50"))
 SEED = os.environ.get("MAZURKA_ORACLE_SEED")
 
