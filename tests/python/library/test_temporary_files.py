@@ -63,3 +63,9 @@ def test_threads_have_names_of_their_own(own_folder: Path) -> None:
     assert result.verdict == "verified"
     assert set(result.outcomes) == {2}
     assert list(own_folder.iterdir()) == []
+
+
+def test_other_processes_have_other_names() -> None:
+    """Several may check one program at a time, in one folder for temporary files."""
+    result = explore(lambda: os.path.basename(mkdtemp()))
+    assert [f"{os.getpid():x}" in name for name in result.outcomes] == [True]

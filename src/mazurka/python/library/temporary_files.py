@@ -44,11 +44,12 @@ def patches() -> list[Patch]:
 
 
 def own_names() -> Iterator[str]:
-    """Names for a file or folder, which is then the execution's own."""
+    """Names for a file or folder, which is then the execution's own. Other processes may check the
+    same program now, and draw the same letters."""
     stream, parameters = own_stream(), own_state().temporary
     own_state().temporary = None
     while True:
-        name = "".join(stream.choices(LETTERS, k=LENGTH))
+        name = "".join(stream.choices(LETTERS, k=LENGTH)) + f"{os.getpid():x}"
         if parameters is not None:
             prefix, suffix, folder, kind = parameters
             ending = os.fsencode(name) if kind is bytes else name
