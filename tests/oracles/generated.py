@@ -14,7 +14,7 @@ SEED = os.environ.get("MAZURKA_ORACLE_SEED")
 def generated(programs: int) -> Callable[[Any], Any]:
     """Runs a test on so many programs: always the same ones, unless a seed asks for others."""
     thorough = settings(
-        max_examples=programs,
+        max_examples=max(programs, 1),
         derandomize=SEED is None,
         deadline=None,
         database=None,
