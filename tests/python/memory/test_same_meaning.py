@@ -4,11 +4,12 @@ import asyncio
 import copy
 import functools
 import importlib
+import io
 import pickle
 import sys
 import types
 import warnings
-from collections import deque, namedtuple
+from collections import defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import choice
@@ -371,3 +372,45 @@ def test_super_in_a_module_with_a_star_import(
     module = importlib.import_module("module_with_a_star")
     result = explore(lambda: repr(module.Derived().value()))
     assert dict(result.outcomes) == {"(['self'], 2)": 1}
+
+
+class Shown:
+    def __repr__(self) -> str:
+        return "repr"
+
+    def __str__(self) -> str:
+        return "str"
+
+
+class Numbered(dict[str, int]):
+    def __getitem__(self, key: str) -> int:
+        return len(key)
+
+
+Two = namedtuple("Two", "one other")
+
+
+@program
+def templates_choose_how_objects_are_shown() -> object:
+    thing, by_name, in_place = Shown(), "%(a)s %(a)r", "%s %r %a"
+    shown = in_place % (thing, thing, [thing]), by_name % {"a": thing}
+    return shown, in_place[:5] % Two(thing, [thing]), by_name[:5] % Numbered()
+
+
+@program
+def of_what_is_no_pair_nothing_more_is_taken() -> object:
+    lines, letters = io.StringIO("abc\nde\nf"), iter(["ab", "cde", "fg"])
+    table: Any = {}
+    errors = [
+        kind_of_error(lambda: dict(lines)),  # type: ignore[arg-type]
+        kind_of_error(lambda: defaultdict(list, lines)),  # type: ignore[arg-type]
+        kind_of_error(lambda: table.update(letters)),
+    ]
+    return errors, lines.tell(), next(letters)
+
+
+@program
+def pickled_files_in_memory() -> object:
+    named = io.BytesIO(b"b")
+    named.name = "n"
+    return pickle.dumps(io.StringIO("a")), pickle.loads(pickle.dumps(named)).name

@@ -16,7 +16,7 @@ from mazurka.python.check import RUNNING
 from mazurka.python.library.locks import modelled_lock
 from mazurka.python.library.steering import Patch
 from mazurka.python.memory.containers import change_all
-from mazurka.python.memory.states import FILES
+from mazurka.python.memory.shapes import FILES
 from mazurka.python.primitives.locks import Lock
 from mazurka.python.runtime.standard_thread import in_execution
 

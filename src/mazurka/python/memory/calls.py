@@ -1097,7 +1097,7 @@ GETTERS: Final[dict[type, Callable[[Any], Callable[..., object]]]] = {
 
 
 READERS: Final = (
-    list, tuple, set, frozenset, bytes, bytearray, array, deque, defaultdict,
+    list, tuple, set, frozenset, bytes, bytearray, array, deque,
 )  # fmt: skip
 FINDERS: Final = (bisect.bisect_left, bisect.bisect_right)
 ORDERERS: Final = (sorted, min, max)
@@ -1116,6 +1116,7 @@ BUILTINS: Final[dict[object, Callable[..., object]]] = {
     **{function: partial(call_showing, function) for function in SHOWERS},
     dict: partial(make_dict, dict),
     OrderedDict: partial(make_dict, OrderedDict),
+    defaultdict: partial(make_dict, defaultdict),
     dict.fromkeys: make_from_keys,
     COUNT: count_elements,
     print: print_shown,

@@ -672,12 +672,32 @@ def items_of(value: Any) -> Any:
 
 def pairs_of(value: Any) -> Any:
     """What a dict is made from or updated with: another one, or pairs, which may be lists."""
+    kind = type(value)
     if are_hashed(value):
         return map(items_of, pairs_in(value))  # one by one
+    if issubclass(kind, Iterator) and not RUNNING.check.objects.is_seen(kind):
+        return pairs_taken(value)
     items = items_of(value)
-    if type(value) in VIEWS or shape_of(type(value)) in (INDEXED, WHOLE):
+    if kind in VIEWS or shape_of(kind) in (INDEXED, WHOLE):
         return [items_of(pair) for pair in items]
     return items
+
+
+def pairs_taken(iterator: Any) -> list[Any]:
+    """Pairs that are taken from an iterator, up to the first item that is none."""
+    pairs: list[Any] = []
+    for pair in taking(iterator):
+        pairs.append(items_of(pair))
+        if is_no_pair(pair):
+            break
+    return pairs
+
+
+def is_no_pair(thing: Any) -> bool:
+    kind = type(thing)
+    if kind is tuple or kind is list or kind is str or kind is bytes:
+        return len(thing) != 2
+    return kind in ATOMS
 
 
 def text(value: object) -> object:
@@ -789,10 +809,18 @@ class Fields:
 
 
 def formatted(template: Any, values: Any) -> object:
-    """What is put into a template."""
+    """What is put into a template. The text of the user's own objects is made there: it depends on
+    the template which of their methods that is."""
+    kind = type(values)
+    if issubclass(kind, tuple):
+        return tuple([shown(value) for value in tuple.__iter__(values)])
     has_names = ("%(" if type(template) is str else b"%(") in template
-    is_own_mapping = shape_of(type(values)) == KEYED and hasattr(type(values), "__missing__")
-    return Fields(values) if has_names and is_own_mapping else shown(values)
+    if not has_names or shape_of(kind) != KEYED:
+        return shown(values)
+    if hasattr(kind, "__missing__") or is_own(kind, "__getitem__"):
+        return Fields(values)
+    read_all(values)
+    return {key: shown(value) for key, value in dict.items(shallow_copy(values))}
 
 
 IN_PLACE: Final = {

@@ -1,14 +1,11 @@
 """The state of objects that are changed by code which nobody sees, as far as one can see it and set
 it back."""
 
-import io
 from random import Random, SystemRandom
 from types import GeneratorType
-from typing import Any, Final
+from typing import Any
 
-from mazurka.python.memory.shapes import MISSING, own_dict
-
-FILES: Final = (io.StringIO, io.BytesIO)
+from mazurka.python.memory.shapes import FILES, MISSING, own_dict
 
 
 def is_iterator(kind: type) -> bool:
