@@ -130,6 +130,7 @@ def run(
                 algorithm,
                 max_executions,
                 time_limit,
+                not no_independent_adds,
                 not no_loop_purity,
                 unroll,
                 stop_on_failure,

@@ -132,6 +132,7 @@ def measure_in_c(
     algorithm: str,
     max_executions: int | None,
     time_limit: float | None,
+    independent_adds: bool = True,
     loop_purity: bool = True,
     unroll: int | None = None,
     stop_on_failure: bool = False,
@@ -146,8 +147,10 @@ def measure_in_c(
         max_executions=max_executions,
         time_limit=time_limit,
         stop_on_failure=stop_on_failure,
-        # Where the Python version is not rewritten, its rounds are not cut either.
+        # Where the Python version is not rewritten, its rounds are not cut either, and a
+        # fetch_add always gives something.
         loop_purity=loop_purity and instance.benchmark.loops,
+        independent_adds=independent_adds and instance.benchmark.loops,
         unroll=unroll,
         max_events=MAX_EVENTS,
         granularity="access",
@@ -182,7 +185,7 @@ def measure_in_c(
         executions_per_cpu_second=round(result.executions / cpu_seconds, 1),
         compiled=mazurka.COMPILED,
         python=platform.python_version(),
-        paper_executions=paper_executions(instance, True),
+        paper_executions=paper_executions(instance, independent_adds),
         language="C",
         compiler_seconds=round(compiling, 4),
     )

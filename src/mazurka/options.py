@@ -316,9 +316,8 @@ class Options:
     )
     independent_adds: bool = row(
         True,
-        "Explore the orders of Atomic.add too, though adds commute.",
+        "Explore the orders of additions that give nothing, too, though they commute.",
         kind=SWITCH,
-        of=(PYTHON,),
         flag="no-independent-adds",
         saved=True,
     )

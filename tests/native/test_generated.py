@@ -48,6 +48,7 @@ def random_instruction(chance: Random) -> Instruction:
             ("exchange", variable, value),
             ("compare_exchange", variable, value, chance.randrange(3)),
             ("fetch_add", variable, chance.choice([1, 2, -1])),
+            ("add", variable, chance.choice([1, 2, -1])),
             ("read", variable),
             ("write", variable, value),
             ("increment", variable),
@@ -83,6 +84,7 @@ IN_C = {
     "compare_exchange": "{{ type{0} old = {1}; "
     "found = atomic_compare_exchange_strong(&a{0}, &old, {2}); }}",
     "fetch_add": "found = (int)atomic_fetch_add(&a{0}, {1});",
+    "add": "atomic_fetch_add(&a{0}, {1});",
     "read": "found = (int)all.p{0};",
     "write": "all.p{0} = {1};",
     "increment": "all.p{0}++;",
@@ -225,7 +227,7 @@ def performed(shared: Shared, instruction: Instruction, found: int) -> int:
             variable.store(found)
         else:
             given = getattr(variable, name)(*operands[1:])
-            found = found if name == "store" else int(given)
+            found = found if name in ("store", "add") else int(given)
     return found
 
 

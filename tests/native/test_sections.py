@@ -226,3 +226,41 @@ def test_a_few_values_bound_a_search(tmp_path: Path) -> None:
     )
     result = checked(tmp_path, own + VALUES, "-DWRONG=77")
     assert (result.verdict, result.complete, result.blocked) == ("verified", 2, 2)
+
+
+DEFINED = """
+#include <pthread.h>
+int x;
+void reach_error() {}
+static void *read_it(void *unused) { if (x) reach_error(); return unused; }
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, read_it, 0);
+    x = 1;
+    pthread_join(thread, 0);
+}
+"""
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_what_the_program_says_that_an_error_does_is_not_asked(tmp_path: Path, level: str) -> None:
+    result = checked(tmp_path, DEFINED, level, granularity="access")
+    assert result.failures[0].message == "reach_error was called"
+
+
+LOOPS = """
+_Bool __VERIFIER_nondet_bool(void);
+int main(void) {
+    int rounds = 0;
+    while (__VERIFIER_nondet_bool()) {}
+    do { rounds = __VERIFIER_nondet_bool(); } while (!rounds);
+    return FOUND;
+}
+"""
+
+
+def test_a_loop_may_choose_again_and_again(tmp_path: Path) -> None:
+    result = checked(tmp_path, LOOPS, "-DFOUND=0")
+    assert (result.verdict, result.complete, result.blocked) == ("bounded", 1, 2)
+    assert result.bound == "each choice of a loop is made once"
+    assert checked(tmp_path, LOOPS, "-DFOUND=1").verdict == "failed"

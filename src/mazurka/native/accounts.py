@@ -13,6 +13,7 @@ from mazurka.engine.history_table import complaint, history_lines
 from mazurka.engine.linearizable import Judge
 from mazurka.engine.operation import (
     ACQUIRE,
+    ADD_TO,
     AWAIT,
     AWAIT_EXCHANGE,
     CHOOSE,
@@ -267,7 +268,7 @@ class RunInWords:
         if kind == COMPARE_EXCHANGE:
             outcome = f"finds {found}" if event.mode == READ else f"writes {event.second}"
             return f"compare_exchange {name} with {event.first}: {outcome}"
-        if kind == FETCH_ADD:
+        if kind == FETCH_ADD or kind == ADD_TO:
             return f"{FORMS[view >> 16]} {event.first} to {name}: was {found}"
         if kind == NOTIFY:
             return f"end {name}"

@@ -14,7 +14,7 @@ import shutil
 import struct
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -22,6 +22,7 @@ from pathlib import Path
 from mazurka.engine.errors import MazurkaError
 from mazurka.native.c_program import CProgram, is_built, is_cpp_file, is_source
 from mazurka.native.debug_information import DebugInformation, elf_file, symbols_of
+from mazurka.native.known_functions import ERROR_FUNCTIONS
 from mazurka.native.preprocessed import unseen_parts
 from mazurka.native.structures import dump_flags, unseen_structures
 from mazurka.native.unknown_functions import (
@@ -34,7 +35,7 @@ RUNTIME = Path(__file__).parent / "runtime"
 SEARCHED = ["run", "tell", "fibers", "memory", "heap", "hooks", "crashes"]
 SEARCHED += ["threads", "spins", "races", "sections"]
 LIBRARY = ["startup", "kernel", "files", "streams", "clocks", "signals", "choices", "refusals"]
-LIBRARY += ["calls"]
+LIBRARY += ["calls", "unused"]
 PLAIN_PARTS = [*SEARCHED, *LIBRARY]
 # Compiled as programs are.
 SEEN_PARTS = ("libc", "texts", "environment", "dates", "wide", "tables", "numbers")
@@ -60,8 +61,10 @@ OTHER_ATOMICS = re.compile(r"__tsan_atomic128_|__atomic_(?:load|store|exchange|c
 # What the headers of C++ have is compiled with the program, so that it is seen.
 HOOKED_CPP = ["-include", str(RUNTIME / "before_cpp.h")]
 LINKED_CPP = ["-static-libstdc++", "-static-libgcc"]
-# Functions that begin and end something, by their names, must be called: runtime/sections.c.
+# Functions whose names say what they do must be called, and not be compiled into their callers.
+CALLED_BY_NAME = re.compile("__VERIFIER_(?:atomic_|error)|reach_error")
 KEPT_APART = ["-fno-inline", "-fno-ipa-icf", "-fno-optimize-sibling-calls"]
+KEPT_APART += ["-fno-ipa-pure-const", "-fsemantic-interposition"]
 
 
 @dataclass(frozen=True)
@@ -102,6 +105,8 @@ def compiled(program: CProgram, folder: Path, opaque: Sequence[str] = ()) -> Com
         parts = parts_of_sources(program, folder)
     if not any("main" in symbols_of(made).defined for made in parts.objects):
         raise MazurkaError(f"{program.file} has no function main, which is what is run")
+    for made in parts.objects:
+        make_weak(made, ERROR_FUNCTIONS.fullmatch)
     runtime = runtime_objects(parts.is_cpp)
     unknown = unknown_functions(parts.objects, defined_by(runtime), opaque, parts.is_cpp)
     if any(OTHER_ATOMICS.match(name) for name in unknown):
@@ -133,7 +138,7 @@ def parts_of_sources(program: CProgram, folder: Path) -> Parts:
     for source, made in zip(sources, objects, strict=True):
         is_cpp = is_cpp_file(str(source))
         compiler = compiler_here(is_cpp)
-        own = [*compiler, "-O0", *flags, *hooked(is_cpp, source)]
+        own = [*compiler, "-O0", *flags, *hooked(is_cpp, source, compiler)]
         done, not_seen = compiled_to_be_seen(compiler, own, source, made, is_cpp)
         if done.returncode:
             raise trouble_with([*own, str(source)], done, f"{source} does not compile")
@@ -165,11 +170,17 @@ def compiled_to_be_seen(
         return done, [*unseen_parts(own, source), *structures]
 
 
-def hooked(is_cpp: bool, source: Path) -> list[str]:
+def hooked(is_cpp: bool, source: Path, compiler: list[str]) -> list[str]:
     """The flags for code of a program, by which its accesses are seen."""
-    has_atomic_functions = "__VERIFIER_atomic_" in source.read_text(errors="replace")
-    apart = KEPT_APART if has_atomic_functions else []
+    is_apart = CALLED_BY_NAME.search(source.read_text(errors="replace"))
+    apart = kept_apart(tuple(compiler)) if is_apart else []
     return [*HOOKED_PROGRAM, *ALWAYS, *apart, *(HOOKED_CPP if is_cpp else [])]
+
+
+@cache
+def kept_apart(compiler: tuple[str, ...]) -> list[str]:
+    """Those flags that a compiler has."""
+    return [flag for flag in KEPT_APART if knows([*compiler], flag)]
 
 
 def require_machine() -> None:
@@ -290,7 +301,7 @@ def build_runtime(compiler: list[str], parts: Sequence[str], ending: str, folder
         command = [*compiler, *flags, *hooks, "-c", source, "-o", result]
         call(command, "Mazurka's runtime for C programs does not compile")
         if ending == "c":
-            give_way(made / f"{part}.o")
+            make_weak(made / f"{part}.o", gives_way)
     names = [name for part in parts for name in sorted(symbols_of(made / f"{part}.o").defined)]
     (made / DEFINED).write_text("\n".join(names))
     try:
@@ -303,16 +314,21 @@ SYMBOL = struct.Struct("<IBBHQQ")  # of ELF
 WEAK = 2 << 4
 
 
-def give_way(made: Path) -> None:
-    """See to it that a program may have functions of its own that are called like those of the C
-    library: what the runtime has under such names is for programs that have none."""
+def gives_way(name: str) -> bool:
+    """Whether a program may have something of its own that is called like this: what the runtime
+    has under such a name is for programs that have none."""
+    is_ours = name.startswith(("mz_", "__tsan_"))
+    return not (is_ours or ERROR_FUNCTIONS.fullmatch(name))
+
+
+def make_weak(made: Path, is_meant: Callable[[str], object]) -> None:
+    """See to it that some symbols of an object count only where no other object has them."""
     with made.open("r+b") as file:
         table = elf_file(file).get_section_by_name(".symtab")
         begin, data = table["sh_offset"], bytearray(table.data())
         for place, symbol in enumerate(table.iter_symbols()):
-            is_ours = symbol.name.startswith(("mz_", "__tsan_"))
             is_global = symbol["st_info"]["bind"] == "STB_GLOBAL"
-            if is_global and symbol["st_shndx"] != "SHN_UNDEF" and not is_ours:
+            if is_global and symbol["st_shndx"] != "SHN_UNDEF" and is_meant(symbol.name):
                 information = place * SYMBOL.size + 4
                 data[information] = WEAK | data[information] & 0xF
         file.seek(begin)

@@ -73,5 +73,7 @@ CPP = re.compile(
 # and the latter call abort where an execution is to be left out.
 ATOMIC_FUNCTIONS = re.compile(r"__VERIFIER_atomic_(?!(begin|end)$)")
 ASSUMING_FUNCTIONS = re.compile(r"assume_abort_if_not\b")
+# To call one of these is a failure, whatever the program says that it does.
+ERROR_FUNCTIONS = re.compile(r"reach_error|__VERIFIER_error")
 
 HARMLESS = frozenset(" ".join([EACH_TYPE, NUMBERS, CHARACTERS, ATTRIBUTES, OTHERS, LINKER]).split())

@@ -54,6 +54,7 @@ from mazurka.native.runtime_library import (
     FIRST,
     FIRST_FAILED,
     HAS_NEWS,
+    INDEPENDENT_ADDS,
     KEEP,
     KEEPS_ROUNDS,
     MAX_EVENTS,
@@ -66,6 +67,7 @@ from mazurka.native.runtime_library import (
     PLAN_END,
     POLICY,
     PRINTED_ADDRESS,
+    REPEATS_CHOICES,
     SAME,
     SLEEPER_SIZE,
     SLEEPERS,
@@ -119,6 +121,7 @@ class Manner:
     leaks: bool = False
     unroll: int | None = None
     loop_purity: bool = True
+    independent_adds: bool = True
 
 
 class NativeProgram(Program):
@@ -164,6 +167,7 @@ class NativeProgram(Program):
         self.state[ONLY_SYNC] = manner.granularity == "sync"
         self.state[UNROLL] = manner.unroll or 0
         self.state[KEEPS_ROUNDS] = not manner.loop_purity
+        self.state[INDEPENDENT_ADDS] = manner.independent_adds
         library.functions.mz_begin_search()
 
     # One execution
@@ -441,6 +445,8 @@ class NativeProgram(Program):
             answer.bound = f"unroll={self.settings.unroll}"
         elif self.state[FEW_VALUES]:
             answer.bound = "a few values of __VERIFIER_nondet"
+        elif self.state[REPEATS_CHOICES]:
+            answer.bound = "each choice of a loop is made once"
         if sleeping:
             answer.status = REDUNDANT
             answer.race = None  # another execution has it, too

@@ -155,7 +155,7 @@ def add_hooked_object(compiler: list[str], asked: Arguments, source: str, made: 
     with tempfile.TemporaryDirectory(prefix="mazurka-cc-") as folder:
         code_file, record = Path(folder) / "hooked.o", Path(folder) / "record"
         is_cpp = is_cpp_file(source) or os.path.basename(compiler[0]).endswith("++")
-        flags += [*hooked(is_cpp, Path(source)), "-w"]
+        flags += [*hooked(is_cpp, Path(source), compiler), "-w"]
         own = [*compiler, *flags]
         done, unseen = compiled_to_be_seen(compiler, own, Path(source), code_file, is_cpp)
         path = os.path.abspath(source)

@@ -140,5 +140,5 @@ void exit(int code) {
 void _exit(int code) { end_program(code, PLACE); }
 void _Exit(int code) { end_program(code, PLACE); }
 void quick_exit(int code) { end_program(code, PLACE); }
-__attribute__((weak)) void reach_error(void) { mz_fail(ERROR_CALLED, PLACE, "reach_error was called"); }
-__attribute__((weak)) void __VERIFIER_error(void) { mz_fail(ERROR_CALLED, PLACE, "__VERIFIER_error was called"); }
+void reach_error(void) { mz_fail(ERROR_CALLED, PLACE, "reach_error was called"); }
+void __VERIFIER_error(void) { mz_fail(ERROR_CALLED, PLACE, "__VERIFIER_error was called"); }

@@ -67,6 +67,13 @@ static uint64_t atomic(int kind, volatile void *at, int size, uint64_t first, in
     return mz_step(kind, (uintptr_t)at, size, first, 0, form, place);
 }
 
+/* Additions of which nobody uses the result commute. But they order what their threads do before and
+   after, and by that data races are told: where these are looked for, each order counts. */
+static uint64_t added(volatile void *at, int size, uint64_t value, int order, uintptr_t place) {
+    bool commutes = mz.independent_adds && !mz.only_sync && mz_is_unused(place);
+    return atomic(commutes ? ADD_TO : FETCH_ADD, at, size, value, FORM_ADD, order, place);
+}
+
 static uint64_t compare_exchange(volatile void *at, int size, uint64_t expected, uint64_t value,
                                  int order, int failing, uintptr_t place) {
     if (!mz.current) {
@@ -89,10 +96,10 @@ static uint64_t compare_exchange(volatile void *at, int size, uint64_t expected,
         return (type)atomic(EXCHANGE, at, sizeof *at, value, 0, order, PLACE);                   \
     }                                                                                            \
     type __tsan_atomic##bits##_fetch_add(volatile type *at, type value, int order) {             \
-        return (type)atomic(FETCH_ADD, at, sizeof *at, value, FORM_ADD, order, PLACE);           \
+        return (type)added(at, sizeof *at, value, order, PLACE);                                 \
     }                                                                                            \
     type __tsan_atomic##bits##_fetch_sub(volatile type *at, type value, int order) {             \
-        return (type)atomic(FETCH_ADD, at, sizeof *at, (type)-value, FORM_ADD, order, PLACE);    \
+        return (type)added(at, sizeof *at, (type)-value, order, PLACE);                          \
     }                                                                                            \
     type __tsan_atomic##bits##_fetch_and(volatile type *at, type value, int order) {             \
         return (type)atomic(FETCH_ADD, at, sizeof *at, value, FORM_AND, order, PLACE);           \
@@ -133,3 +140,21 @@ ATOMIC(8, uint8_t)
 ATOMIC(16, uint16_t)
 ATOMIC(32, uint32_t)
 ATOMIC(64, uint64_t)
+
+#define PLAIN_ONES(size)                                                                         \
+    __tsan_read##size, __tsan_write##size, __tsan_volatile_read##size, __tsan_volatile_write##size
+#define ATOMIC_ONES(bits)                                                                        \
+    __tsan_atomic##bits##_load, __tsan_atomic##bits##_store, __tsan_atomic##bits##_exchange,     \
+        __tsan_atomic##bits##_fetch_add, __tsan_atomic##bits##_fetch_sub,                        \
+        __tsan_atomic##bits##_compare_exchange_val, __tsan_atomic##bits##_compare_exchange_strong
+
+/* Whether this is a function that compilers call by themselves; most of them. */
+bool mz_is_hook(const void *function) {
+    static void *const hooks[] = {
+        __tsan_func_entry, __tsan_func_exit, PLAIN_ONES(1), PLAIN_ONES(2), PLAIN_ONES(4), PLAIN_ONES(8),
+        ATOMIC_ONES(8), ATOMIC_ONES(16), ATOMIC_ONES(32), ATOMIC_ONES(64),
+    };
+    for (size_t place = 0; place < sizeof hooks / sizeof *hooks; place++)
+        if (hooks[place] == function) return true;
+    return false;
+}

@@ -317,7 +317,7 @@ static uint64_t perform(struct thread *thread) {
     *log = *step;
     if (step->location >= 0) mz.latest[step->location] = mz.runs << 3 | step->mode;
     thread->own_steps++;
-    if (step->location < 0) thread->changes++;
+    if (step->location < 0) thread->changes += step->kind != CHOOSE;
     else if (step->form != FORM_PLAIN) mz_note_change(thread, step);
     mz.position = position + 1;
     mz.recent = thread->number;
@@ -369,7 +369,7 @@ uint64_t mz_make_step(struct thread *thread) {
     }
     mz_settle_store(thread);
     if (mz.unroll && is_of_a_bounded_round(&thread->standing)) end_if_out_of_rounds(thread);
-    if (thread->standing.location >= 0) mz_note_read(thread);
+    if (thread->standing.location >= 0 || thread->standing.kind == CHOOSE) mz_note_read(thread);
     stand(thread);
     uint64_t found = perform(thread);
     if (mz.in_section && mz_breaks_section(&thread->standing)) mz_give_up();
@@ -597,7 +597,7 @@ static void begin(void) {
     mz.position = mz.enabled_known = mz.output_size = mz.keys_known = 0;
     mz.runs++;
     mz.stopped = NOT_STOPPED;
-    mz.out_of_rounds = mz.few_values = mz.printed_address = 0;
+    mz.out_of_rounds = mz.few_values = mz.printed_address = mz.repeats_choices = 0;
     mz.first_failed = NOBODY;
     mz.exited = mz.exit_code = 0;
     mz.recent = 0;

@@ -29,7 +29,7 @@ static char *copy_of(const struct thread *thread, int64_t place) {
 
 static bool may_only_look(const struct step *step) {
     int64_t kind = step->kind;
-    return kind == LOAD || kind == EXCHANGE || kind == COMPARE_EXCHANGE || kind == TRY_ACQUIRE
+    return kind == CHOOSE || kind == LOAD || kind == EXCHANGE || kind == COMPARE_EXCHANGE || kind == TRY_ACQUIRE
            || kind == SEMAPHORE_TRY_ACQUIRE || kind == READ_TRY_ACQUIRE
            || kind == WRITE_TRY_ACQUIRE || kind == ACQUIRE || kind == SEMAPHORE_ACQUIRE
            || (kind == FETCH_ADD && !step->first);
@@ -90,6 +90,14 @@ static bool only_polls(const struct thread *thread, const struct visit *visit) {
            || (visit->kind == LOAD && thread->own_steps == visit->own_steps + 1);
 }
 
+/* Whether a thread has chosen something since a step. If it had chosen otherwise, it might have come out
+   of the loop. */
+static bool has_chosen(const struct thread *thread, int64_t begin) {
+    for (int64_t place = begin; place < mz.position; place++)
+        if (mz.steps[place].thread == thread->number && mz.steps[place].kind == CHOOSE) return true;
+    return false;
+}
+
 /* The state of a thread is compared with those of its earlier visits. Of many visits, those are kept
    that came first; and one more, by powers of two, so that rounds of any length are found. Gives
    whether it goes round. */
@@ -107,6 +115,7 @@ static bool compare_state(struct thread *thread) {
             && visit->net == thread->net && (!mz.keeps_rounds || only_polls(thread, visit))
             && are_equal(copy_of(thread, place), state, size) && !was_seen(thread, visit->step)) {
             thread->spins = visit->step + 1;
+            if (has_chosen(thread, visit->step)) mz.repeats_choices = 1;
             return true;
         }
     }
@@ -139,6 +148,7 @@ static bool is_of_a_round(const struct step *step, int64_t place) {
 
 /* Whether nobody has changed what a thread has looked at in its round, but others in such rounds. */
 bool mz_spins_for_ever(struct thread *thread) {
+    if (has_chosen(thread, thread->spins - 1)) return false;
     for (int64_t place = thread->spins - 1; place < mz.position; place++) {
         const struct step *step = &mz.steps[place];
         if (step->thread != thread->number || step->location < 0) continue;

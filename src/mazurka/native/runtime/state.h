@@ -134,6 +134,8 @@ struct runtime {
     int64_t out_of_rounds;  /* of the run */
     int64_t few_values;  /* of the run: not all values of a choice are tried */
     int64_t printed_address;  /* of the run: the line that made a text of an address */
+    int64_t independent_adds;  /* of the request */
+    int64_t repeats_choices;  /* of the run: a thread goes round in a loop, and chooses there */
     /* Not for Python. */
     int64_t learnt_known, enabled_known, ticks;
     struct thread *current;
@@ -278,6 +280,15 @@ void mz_begin_sections(void);
 bool mz_is_void(const struct thread *thread);
 bool mz_breaks_section(const struct step *step);
 bool mz_is_assumption(uintptr_t place);
+
+/* hooks.c */
+bool mz_is_hook(const void *function);
+/* sections.c */
+void __tsan_func_entry(void *caller);
+void __tsan_func_exit(void);
+
+/* unused.c */
+bool mz_is_unused(uintptr_t place);
 
 /* tell.c */
 void mz_read_request(void);
