@@ -348,13 +348,13 @@ MUTANTS = [
         BOUNDS,
     ),
     Mutant(
-        "explore/trust/preemptions.py",
+        "explore/trust/linearisation.py",
         "(event.mode != READ and event.location in self.waited)",
         "False",
         BOUNDS,
     ),
     Mutant(
-        "explore/trust/preemptions.py",
+        "explore/trust/linearisation.py",
         "return place + 1 == len(events) or",
         "return",
         BOUNDS,
@@ -366,13 +366,13 @@ MUTANTS = [
         BOUNDS,
     ),
     Mutant(
-        "explore/trust/preemptions.py",
+        "explore/trust/linearisation.py",
         "return done[event.choice] == len(order.of_thread[event.choice])",
         "return True",
         BOUNDS,
     ),
     Mutant(
-        "explore/trust/preemptions.py",
+        "explore/trust/linearisation.py",
         "return is_enabled(self.order, self.waiting[thread], done)",
         "return False",
         BOUNDS,
@@ -384,9 +384,27 @@ MUTANTS = [
         BOUNDS,
     ),
     Mutant(
-        "explore/trust/preemptions.py",
+        "explore/trust/linearisation.py",
         "                adds.append(access)\n",
         "                pass\n",
+        BOUNDS,
+    ),
+    Mutant(
+        "explore/trust/linearisation.py",
+        "return not self.is_waited_for(thread, done) and not any(",
+        "return not any(",
+        BOUNDS,
+    ),
+    Mutant(
+        "explore/trust/linearisation.py",
+        "if event.thread != thread and event.index > done[event.thread] + 1:",
+        "if False:",
+        BOUNDS,
+    ),
+    Mutant(
+        "explore/trust/linearisation.py",
+        "        self.main_only_joins_from = place\n",
+        "        self.main_only_joins_from = 0\n",
         BOUNDS,
     ),
     # Reads-from

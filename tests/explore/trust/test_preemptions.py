@@ -11,18 +11,23 @@ import mazurka
 from benchmarks.bounds import explore_within
 from benchmarks.paper import PaperRow, rows
 from mazurka import Atomic, Lock, Semaphore, spawn
+from mazurka.engine.event import copy_of
+from mazurka.engine.order import HappensBefore
 from mazurka.engine.program import BLOCKED, COMPLETE
 from mazurka.engine.program import Program as EngineProgram
 from mazurka.engine.result import Result
 from mazurka.engine.search import Search
 from mazurka.explore.naive import NaiveSearch, Trace, trace_of
+from mazurka.explore.sampling import PartialOrders
+from mazurka.explore.trust.preemptions import Bound
 from mazurka.explore.trust.visit import Trust
+from mazurka.python.primitives.threads import Handle
 from mazurka.python.program import PythonProgram
 from tests.explore.test_oracle import any_program, instruction, programs, value, variable
-from tests.oracles.checks import check_of_objects
+from tests.oracles.checks import check_by_hand, check_of_objects
 from tests.oracles.generated import PROGRAMS, generated
 from tests.oracles.interleavings import Program, as_function
-from tests.oracles.preemptions import preemptions_in
+from tests.oracles.preemptions import Order, preemptions_in
 
 BOUNDS = range(4)
 
@@ -102,6 +107,62 @@ def test_bounds_agree_with_the_oracle(program: Program, independent_adds: bool) 
     problem = disagreement(program, independent_adds)
     assume(problem != "")
     assert problem is None, f"{problem}: {program!r}, independent_adds={independent_adds}"
+
+
+# Counting, on executions drawn at random: five threads with locks, of which some join others.
+
+Step = tuple[str, int]
+
+
+def run_steps(crews: list[list[Step]]) -> None:
+    """main is the first thread, and spawns the others before its own steps."""
+    variables = [Atomic(0) for _ in range(3)]
+    locks = [Lock() for _ in range(2)]
+    handles: list[Handle] = []
+
+    def perform(number: int) -> None:
+        for name, choice in crews[number]:
+            if name == "load":
+                variables[choice].load()
+            elif name == "store":
+                variables[choice].store(number)
+            elif name == "lock":
+                locks[choice % 2].acquire()
+                variables[choice].load()
+                locks[choice % 2].release()
+            elif choice < number - 1 or number == 0:
+                handles[choice].join()
+
+    handles.extend(spawn(perform, number) for number in range(1, len(crews)))
+    perform(0)
+
+
+steps = st.lists(
+    st.tuples(st.sampled_from(["load", "store", "lock", "join"]), st.integers(0, 2)),
+    min_size=1,
+    max_size=4,
+)
+
+
+@generated(6 * PROGRAMS)
+@given(st.lists(steps, min_size=4, max_size=5))
+def test_counts_agree_with_the_shortest_way(crews: list[list[Step]]) -> None:
+    def look(program: EngineProgram) -> None:
+        order = HappensBefore(program.values)
+        for event in program.events:
+            copied = copy_of(event)
+            copied.before, copied.after = event.before, event.after
+            order.extend(copied)
+        expected = Order(program).fewest_preemptions()
+        waiting = program.answer.waiting
+        bound = Bound(program, order, 0)
+        bound.note_waiting(order.events)
+        assert bound.fewest(waiting) == expected, crews
+
+    with check_by_hand() as check:
+        front_end = PythonProgram(check, lambda: run_steps(crews))
+        search = Search(front_end, Result(), False, 4, None, None, look)
+        PartialOrders(search).explore()
 
 
 COUNTER_EXAMPLES: dict[str, Program] = {
