@@ -119,3 +119,32 @@ def test_loops_that_count_are_run_to_their_end(made: Compiled, name: str, outcom
         result = explored(made, [name], algorithm)
         assert result.verdict == "verified", result.failures[0].message
         assert set(result.outcomes) == set(outcomes)
+
+
+TICKETS = """
+#include <pthread.h>
+volatile unsigned served, next;
+unsigned inside;
+void __VERIFIER_atomic_take(unsigned *ticket) { *ticket = next; next = next + 1; }
+void *enter(void *unused) {
+    unsigned ticket;
+    __VERIFIER_atomic_take(&ticket);
+    while (ticket != served) {}
+    inside = 1;
+    inside = 0;
+    served++;
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    for (int i = 0; i < 2; i++) pthread_create(&thread, 0, enter, 0);
+    enter(0);
+    return 0;
+}
+"""
+
+
+def test_what_others_have_done_does_not_show_in_the_state_of_a_loop() -> None:
+    with compiled_text(TICKETS) as made:
+        found = [explored(made, [], algorithm) for algorithm in ALGORITHMS]
+    assert {(result.executions, result.complete) for result in found} == {(30, 6)}

@@ -495,9 +495,9 @@ def too_long(run: RunInWords) -> Failure:
 
 def nondeterminism(run: RunInWords) -> Failure:
     program = run.program
-    position = program.diverged_at
-    if position < 0:
-        position = program.library.state[POSITION]
+    made = program.library.state[POSITION]
+    position = program.diverged_at if program.diverged_at >= 0 else made
+    program.events = program.events[:made]  # the others were asked for
     message = (
         f"the program does not repeat itself: under the same schedule, step {position + 1} is "
         f"another one; {WHERE_TO_LOOK}"

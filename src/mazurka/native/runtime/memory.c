@@ -215,8 +215,8 @@ static bool is_standard_stream(uintptr_t address) {
     return false;
 }
 
-static void access(struct thread *thread, uintptr_t address, size_t size, bool is_write,
-                   uintptr_t place) {
+__attribute__((noinline)) static void access(struct thread *thread, uintptr_t address, size_t size,
+                                             bool is_write, uintptr_t place) {
     if (is_standard_stream(address)) return;
     uintptr_t lock = next_lock(address, address + size);
     if (lock < address + size && !is_within(address, size, mz_location_at(lock))) {
@@ -233,10 +233,12 @@ static void access(struct thread *thread, uintptr_t address, size_t size, bool i
     }
     int64_t location = location_in(address, size);
     if (is_shared || (location >= 0 && !is_within(address, size, location))) learn(address, size);
-    if (location < 0) note_own(thread, address, size, is_write, place);
-    else
-        mz_step_at(is_write ? STORE : LOAD, location, address, (int)size * 8, 0, 0, FORM_PLAIN,
-                   place);
+    if (location < 0) {
+        note_own(thread, address, size, is_write, place);
+        return;
+    }
+    mz_clean_below();
+    mz_step_at(is_write ? STORE : LOAD, location, address, (int)size * 8, 0, 0, FORM_PLAIN, place);
 }
 
 /* Where plain accesses are no steps, those to the locations of atomic operations and of locks still
@@ -260,7 +262,7 @@ static void announce_writes(struct thread *thread, uintptr_t address, size_t siz
 }
 
 /* A plain access that is no step is looked at for data races. */
-static void watch(struct thread *thread, uintptr_t address, size_t size, bool is_write,
+__attribute__((noinline)) static void watch(struct thread *thread, uintptr_t address, size_t size, bool is_write,
                   uintptr_t place) {
     bool waits = !is_write && polls(thread, address);
     if (is_write && !mz_is_on_stack(thread, address)) thread->changes++;
@@ -289,14 +291,9 @@ static inline bool are_all(const uint32_t *notes, size_t size, uint32_t written)
     return !differs;
 }
 
-/* A plain access is announced. */
-void mz_plain(uintptr_t address, size_t size, bool is_write, uintptr_t place) {
-    struct thread *thread = mz.current;
-    if (!thread) return;
-    if (mz.only_sync) {
-        watch(thread, address, size, is_write, place);
-        return;
-    }
+/* A plain access, where it may be a step. */
+__attribute__((noinline)) static void look_at(struct thread *thread, uintptr_t address, size_t size,
+                                              bool is_write, uintptr_t place) {
     if (mz_in_heap(address)) mz_check_bounds(address, size, place);
     if (size <= 8 && address % PAGE <= PAGE - 8) {
         uint32_t written = FIRST_NOTE + 2 * (uint32_t)thread->number + 1;
@@ -306,7 +303,22 @@ void mz_plain(uintptr_t address, size_t size, bool is_write, uintptr_t place) {
             return;
         }
     }
+    mz_clean_below();
     access(thread, address, size, is_write, place);
+}
+
+/* A plain access is announced. What is done then depends on what other threads have done before; the
+   program's stack must not show it, as that would make states of loops differ. */
+void mz_plain(uintptr_t address, size_t size, bool is_write, uintptr_t place) {
+    struct thread *thread = mz.current;
+    if (!thread) return;
+    if (mz.only_sync) {
+        watch(thread, address, size, is_write, place);
+        return;
+    }
+    mz_clean_below();
+    look_at(thread, address, size, is_write, place);
+    mz_clean_far_below();
 }
 
 /* The library uses an object that it protects by itself, such as a file: a step if threads share

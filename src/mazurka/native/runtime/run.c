@@ -429,7 +429,9 @@ uint64_t mz_step(int kind, uintptr_t address, int size, uint64_t first, uint64_t
     mz_touch(address, (size_t)size, place);
     mz.current->is_lookup = true;
     mz_clean_below();
-    return mz_step_at(kind, NOWHERE, address, size * 8, first, second, form, place);
+    uint64_t found = mz_step_at(kind, NOWHERE, address, size * 8, first, second, form, place);
+    mz_clean_below();
+    return found;
 }
 
 /* A step without a location: a spawn or a join of another thread, or a choice. */

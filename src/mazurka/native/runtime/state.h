@@ -320,10 +320,12 @@ static inline void mz_fill(void *to, int byte, size_t size) {
 
 /* What earlier calls have left below the stack pointer must not show in what is called now, where it
    would tell equal states of a loop apart: see spins.c. For functions that call others alone. */
-static inline void mz_clean_below(void) {
-    __asm__ volatile("leaq -256(%%rsp), %%rdi\n\tmovl $32, %%ecx\n\txorl %%eax, %%eax\n\trep stosq"
-                     : : : "rdi", "rcx", "rax", "memory");
-}
+#define CLEAN(blocks)                                                                             \
+    __asm__ volatile("pxor %%xmm0, %%xmm0\n\t.set mz_clean, -16 * " #blocks "\n\t.rept " #blocks "\n\t" \
+                     "movups %%xmm0, mz_clean(%%rsp)\n\t.set mz_clean, mz_clean + 16\n\t.endr"    \
+                     : : : "xmm0", "memory")
+static inline void mz_clean_below(void) { CLEAN(16); }
+static inline void mz_clean_far_below(void) { CLEAN(32); }
 
 /* The bytes of a small place as an integer. */
 static inline uint64_t mz_get(uintptr_t address, int64_t size) {
