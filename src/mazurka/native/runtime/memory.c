@@ -9,7 +9,7 @@
 
 #include "state.h"
 
-enum { PAGE = 4096, PAGES = 1 << 20, MOST_PAGES = 1 << 18, CACHED = 1024, MOST_POLLS = 5000 };
+enum { PAGE = 4096, PAGES = 1 << 20, MOST_PAGES = 1 << 18, CACHED = 1024, MOST_POLLS = 5000, MOST_LEARNT = 1 << 16 };
 /* Notes. */
 enum { UNTOUCHED, READ_BY_MANY, FIRST_NOTE, FIRST_LOCATION = 0x10000 };
 
@@ -60,10 +60,7 @@ static inline uint32_t *notes_of(uintptr_t address) {
 /* Some bytes must be a location in the next search; a size below 0 is that of a lock or of an atomic
    variable. */
 static void learn_place(uintptr_t address, int64_t size) {
-    if (mz.learnt_known == MOST_LOCATIONS) {
-        mz_refuse("threads share more than %d places", MOST_LOCATIONS);
-        mz_give_up();
-    }
+    if (mz.learnt_known == MOST_LEARNT) mz_give_up();  /* the next search will learn more */
     mz.learnt[mz.learnt_known].address = address;
     mz.learnt[mz.learnt_known++].size = size;
     mz.has_news = 1;
