@@ -259,6 +259,7 @@ INSIDES = {
     "pools": "ThreadPoolExecutor",
     "loop_inbox": "event loop",
     "standard_thread": "threading",
+    "cells": "iterator",
 }
 
 

@@ -192,14 +192,6 @@ def test_iterators_that_threads_share(items: Any, take: Callable[[Any], list[int
     assert outcomes >= {(2, "1", "[2]"), (2, "0", "[1, 2]")}
 
 
-def test_iterators_that_look_at_others_are_told() -> None:
-    def program() -> None:
-        numbered = enumerate([1, 2])
-        both(lambda: next(numbered), lambda: next(numbered))
-
-    assert explore(program).verdict == "incomplete"
-
-
 # Methods that call code of the program's in their midst
 
 

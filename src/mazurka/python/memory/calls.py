@@ -7,6 +7,7 @@ changed by it; other objects that it is given, and that threads share, are repor
 import bisect
 import collections
 import contextlib
+import csv
 import functools
 import gc
 import inspect
@@ -64,11 +65,13 @@ from mazurka.python.memory.attributes import (
 )
 from mazurka.python.memory.cached_functions import cache_method, call_cached
 from mazurka.python.memory.containers import (
+    MOVERS,
     VIEWS,
     ItemIterator,
     are_hashed,
     call_method,
     change_all,
+    count_now,
     encodable,
     give,
     has_code,
@@ -79,6 +82,7 @@ from mazurka.python.memory.containers import (
     iterate,
     length,
     load_item,
+    next_of,
     owner_of,
     pairs_of,
     parts_of,
@@ -87,8 +91,8 @@ from mazurka.python.memory.containers import (
     shown,
     stable,
     store_item,
-    take_from,
     takes_steps,
+    taking,
     truth,
     users_iterator,
     users_reversed,
@@ -379,7 +383,9 @@ def callee_for_builtin(function: Any) -> Any:
         return function
     if kind is Context and function.__name__ == "run":
         return partial(run_in_context, owner)
-    if function.__name__ == "__reduce_ex__":
+    if function.__name__ == "__reduce_ex__" or (
+        function.__name__ == "__reduce__" and kind in MOVERS
+    ):
         return partial(call_reducing, function)
     replacement = replacement_for(function)
     return partial(call_opaque, function) if replacement is None else replacement
@@ -608,6 +614,10 @@ def call_reducing(function: Any, /, *arguments: Any) -> object:
     """What copies are made from: the attributes of an object, as they are in its `__dict__`."""
     objects = RUNNING.check.objects
     thing = function.__self__
+    if type(thing) is itertools.count:
+        return count_now(thing).__reduce_ex__(*arguments)
+    if type(thing) in MOVERS:  # the copy takes from the same ones
+        objects.note_opaque("a copy of an iterator", thing)
     if own_dict(thing) is not None:
         objects.dict_of(thing)
     if is_coarse(type(thing)):  # a file in memory, say
@@ -739,10 +749,7 @@ def one_by_one(items: Any) -> Any:
     """What is in a container now; but nothing is taken from an iterator before it is needed."""
     if is_code_run_for(items):
         return iterate(items)
-    if not issubclass(type(items), Iterator):
-        return items_of(items)
-    take_from(items)
-    return items
+    return taking(items) if issubclass(type(items), Iterator) else items_of(items)
 
 
 def is_code_run_for(items: Any) -> bool:
@@ -987,9 +994,9 @@ def register(function: Any, kind: type) -> object:
     return function(kind)
 
 
-def own(iterator: object) -> object:
-    """A new iterator: if other threads take from it, too, they change it."""
-    RUNNING.check.objects.record_of(iterator)
+def own(iterator: object, *sources: object) -> object:
+    """A new iterator: if other threads take from it, too, they change it. It takes from others."""
+    RUNNING.check.objects.record_of(iterator).sources = sources
     return iterator
 
 
@@ -998,21 +1005,30 @@ def make_lazily(our_kind: Any, /, *items: Any, **named: Any) -> object:
     if our_kind is itertools.repeat:
         return own(our_kind(*items, **named))
     given = [callee(each) if callable(each) else iterate(each) for each in items]
-    made = own(our_kind(*given, **{name: callee(each) for name, each in named.items()}))
+    made = our_kind(*given, **{name: callee(each) for name, each in named.items()})
+    own(made, *[each for each in given if not isinstance(each, int | None)])
     RUNNING.check.standard.steered(made)  # a count has a model, which is its maker's
     return made
 
 
 def make_chain(items: Any) -> object:
-    return own(itertools.chain.from_iterable(map(iterate, iterate(items))))
+    found = map(iterate, iterate(items))
+    return own(itertools.chain.from_iterable(found), found)
 
 
 def make_enumerate(iterable: Any, start: int = 0) -> object:
-    return own(enumerate(iterate(iterable), start))
+    source = iterate(iterable)
+    return own(enumerate(source, start), source)
 
 
 def make_zip(*items: Any, **named: Any) -> object:
-    return own(zip(*[iterate(each) for each in items], **named))  # noqa: B905
+    sources = [iterate(each) for each in items]
+    return own(zip(*sources, **named), *sources)  # noqa: B905
+
+
+def make_reader(lines: Any, *dialect: Any, **named: Any) -> object:
+    source = iterate(lines)
+    return own(csv.reader(source, *dialect, **named), source)
 
 
 def make_map(function: Any, *items: Any) -> object:
@@ -1038,7 +1054,7 @@ def take_next(items: Any, *default: Any) -> object:
         model = check.standard.steered(items)
         if model is not items:  # to take a number is a step of its own
             return next(model, *default)
-        take_from(items)
+        return next_of(items, *default)
     return next(items, *default)
 
 
@@ -1137,6 +1153,7 @@ BUILTINS: Final[dict[object, Callable[..., object]]] = {
     reversed: make_reversed,
     next: take_next,
     itertools.chain.from_iterable: make_chain,
+    csv.reader: make_reader,
     getattr: load_by_name,
     hasattr: has_attribute,
     setattr: store_attribute,

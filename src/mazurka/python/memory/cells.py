@@ -6,6 +6,7 @@ from mazurka.engine.event import Event
 from mazurka.engine.operation import (
     APPEND,
     AWAIT,
+    AWAIT_EXCHANGE,
     AWAIT_PART,
     CHANGE_WHOLE,
     FIRST_ON_PARTS,
@@ -49,6 +50,21 @@ class Variable(Cell):
         if event.first is MISSING:
             return f"delete {name}"
         return f"write {show_found(event.first)} to {name}"
+
+
+class Turn(Cell):
+    """Which thread takes from an iterator now; None: nobody does."""
+
+    @staticmethod
+    def step_words(event: Event, name: str, threads: ThreadNames) -> str:
+        return f"take from {name}" if event.kind == AWAIT_EXCHANGE else f"have taken from {name}"
+
+    @staticmethod
+    def is_told(event: Event, is_looked_at: bool) -> bool:
+        return event.kind == AWAIT_EXCHANGE
+
+    def waiting_words(self, kind: int, name: str, threads: ThreadNames) -> str:
+        return f"to take from {name}"
 
 
 class Contents(Cell):

@@ -4,7 +4,9 @@ Each of these waits for its turn, then does what Python would do, all in one ste
 user's that implement the same protocols, or override them, run their own rewritten code.
 """
 
+import csv
 import gc
+import itertools
 import operator
 import sys
 from array import array
@@ -16,6 +18,7 @@ from typing import Any, Final, cast
 
 from mazurka.engine.operation import (
     APPEND,
+    AWAIT_EXCHANGE,
     CHANGE_WHOLE,
     INDEX_READ,
     INDEX_SET,
@@ -25,11 +28,12 @@ from mazurka.engine.operation import (
     ITEM_SET,
     LENGTH,
     READ_WHOLE,
+    STORE,
     TAKE,
 )
 from mazurka.python.check import RUNNING
 from mazurka.python.memory.attributes import read, write
-from mazurka.python.memory.cells import Contents
+from mazurka.python.memory.cells import Contents, Turn
 from mazurka.python.memory.file_system import KINDS, use_file
 from mazurka.python.memory.identities import all_of
 from mazurka.python.memory.quiet import are_coded, at_once, is_coded, quietly
@@ -54,6 +58,7 @@ from mazurka.python.memory.shapes import (
 )
 from mazurka.python.memory.uses import note_use
 from mazurka.python.operations import NO_VIEW, footprint
+from mazurka.python.primitives.counters import Count
 from mazurka.python.words import show_found
 
 VIEWS: Final[dict[type, str]] = {  # and what gives them
@@ -115,6 +120,9 @@ def use_opaque(thing: object, name: str) -> None:
             return
 
 
+# What is taken from iterators
+
+
 def take_from(iterator: object) -> None:
     """What is taken from an iterator is gone from it. Those that are modelled say so themselves,
     those of classes that are rewritten run their own code; what others do is not seen."""
@@ -126,12 +134,115 @@ def take_from(iterator: object) -> None:
         return
     if kind in KINDS:
         use_file(iterator)
+    is_silent = False  # if other threads take from it, too, they notice by its record
     if kind is not GeneratorType:
-        objects.record_of(iterator)  # if other threads take from it, too, they notice
+        is_silent = objects.record_of(iterator).sources is None and not is_coarse(kind)
     if objects.is_shared(iterator):
         if not is_coarse(kind):
             objects.note_opaque(f"taking from a {kind.__name__}", iterator)
         change_all(iterator)
+    elif is_silent:
+        tell_of_held(iterator)
+
+
+def tell_of_held(iterator: object) -> None:
+    """An iterator of C that nobody else has goes without a word through what threads may share."""
+    objects = RUNNING.check.objects
+    waiting: list[Any] = [iterator]
+    for each in waiting:  # which grows
+        kind = type(each)
+        is_container = shape_of(kind) != NO_CONTAINER
+        if is_container and objects.contents_of(each) is not None:
+            objects.note_opaque(f"taking from a {type(iterator).__name__}", each)
+            read_all(each)
+        elif len(waiting) < MOST_HELD and (hasattr(kind, "__next__") or kind in HOLDING):
+            waiting.extend(gc.get_referents(each))
+
+
+HOLDING: Final[set[type]] = {tuple, vars(itertools)["_tee_dataobject"]}
+MOST_HELD: Final = 50
+
+
+def turn_for(iterator: object) -> Turn | None:
+    """The same for an iterator that takes its items from others, which are steps of their own, but
+    lets one thread at a time do so: gives what it has waited for, and is to give back then."""
+    check = RUNNING.check
+    is_shared_mover = type(iterator) in MOVERS and check.objects.is_shared(iterator)
+    if is_shared_mover and is_closed(iterator):
+        return own_turn(iterator)
+    take_from(iterator)
+    return None
+
+
+def own_turn(iterator: object) -> Turn | None:
+    """Wait until this thread may take from an iterator; None if nobody else does."""
+    check = RUNNING.check
+    objects = check.objects
+    runtime = check.runtime
+    runtime.note_change()
+    turn = objects.turn_of(iterator)
+    thread = runtime.current
+    if turn is None or thread is None:
+        note_use_of_items("write", iterator)
+        return None
+    is_watched = runtime.race_detector is not None  # there are no steps then
+    if is_watched:
+        contents = objects.contents_of(iterator)
+        if contents is not None:
+            announce(CHANGE_WHOLE, contents, -1, None)
+    else:
+        runtime.perform(AWAIT_EXCHANGE, turn, is_free, thread.id)
+    if not isinstance(iterator, ItemIterator):  # which is never there before the execution
+        objects.save_contents(iterator)
+    return None if is_watched else turn
+
+
+def is_free(holder: object) -> bool:
+    return holder is None
+
+
+def give_back(turn: Turn | None) -> None:
+    if turn is not None:
+        RUNNING.check.runtime.perform(STORE, turn, None, None)
+
+
+def next_of(iterator: Any, *default: Any) -> object:
+    """The next item of an iterator that threads may share."""
+    turn = turn_for(iterator)
+    try:
+        return next(iterator, *default)
+    finally:
+        give_back(turn)
+
+
+# Iterators of C that only hand items on: they do not look at them, and call nothing but the
+# iterators from which they take them.
+MOVERS: Final[set[type]] = {
+    enumerate, zip, itertools.chain, itertools.islice, itertools.cycle, itertools.repeat,
+    itertools.pairwise, itertools.product, itertools.permutations, itertools.combinations,
+    itertools.combinations_with_replacement, itertools.zip_longest, type(csv.reader([])),
+    vars(itertools).get("batched", enumerate),
+}  # fmt: skip
+
+
+def is_closed(iterator: object) -> bool:
+    """Whether nobody's code runs when something is taken from an iterator, or from those from which
+    it takes."""
+    sources = RUNNING.check.objects.record_of(iterator).sources
+    return sources is not None and all(is_closed_source(each) for each in sources)
+
+
+def is_closed_source(source: Any) -> bool:
+    kind = type(source)
+    if kind is Taking:
+        return is_closed_source(source.items)
+    if kind in MOVERS:
+        return is_closed(source)
+    is_modelled_source = isinstance(source, ItemIterator | Count)
+    return is_modelled_source or is_coarse(kind) or kind in SEQUENCES
+
+
+SEQUENCES: Final = {str, bytes, tuple, range}  # an iterator of C goes through one on its own
 
 
 # One step on a container
@@ -379,7 +490,7 @@ def contains(item: object, container: Any) -> bool:
         elif kind is MappingProxyType:
             return contains(item, owner_of(container))
         elif hasattr(kind, "__next__"):  # it is looked through, up to the item
-            take_from(container)
+            container = taking(container)
         else:
             use_opaque(container, "__contains__")
     return item in container
@@ -533,7 +644,7 @@ def copied(value: Any, use: Use) -> Any:
     shape = shape_of(kind)
     if shape == NO_CONTAINER:
         use_opaque(value, "__repr__")
-        return value
+        return count_now(value) if kind is itertools.count else value
     if any(is_own(kind, name) for name in use.by):
         return value
     if use.shows:
@@ -665,9 +776,9 @@ def items_of(value: Any) -> Any:
     if not issubclass(kind, Iterator):
         use_opaque(value, "__iter__")
         return value
-    take_from(value)
+    items = taking(value)
     operator.length_hint(value)
-    return [item for item in value]  # noqa: C416  (`list` would believe what was hinted at)
+    return [item for item in items]  # noqa: C416  (`list` would believe what was hinted at)
 
 
 def pairs_of(value: Any) -> Any:
@@ -720,9 +831,8 @@ def unpack(value: object) -> object:
     shape = shape_of(kind)
     if shape == NO_CONTAINER or is_own(kind, "__iter__"):
         if issubclass(type(value), Iterator):
-            take_from(value)
-        else:
-            use_opaque(value, "__iter__")
+            return taking(value)
+        use_opaque(value, "__iter__")
         return value
     read_all(value)
     return dict(cast(Any, value)) if shape == KEYED else tuple(cast(Any, value))
@@ -914,13 +1024,20 @@ class ItemIterator:
     def __iter__(self) -> "ItemIterator":
         return self
 
-    def announce_taking(self) -> bool:
-        """Whether the steps of the iterator are seen at all."""
+    def __next__(self) -> object:
         if RUNNING.check.runtime.is_elsewhere():
-            return False
-        if self.is_users:
-            change_all(self)
-        return True
+            return self.take(False)
+        if not self.is_users:
+            return self.take(True)
+        turn = own_turn(self)
+        try:
+            return self.take(True)
+        finally:
+            give_back(turn)
+
+    def take(self, is_seen: bool) -> object:
+        """The next item. It is taken in steps, unless nobody sees them."""
+        raise NotImplementedError
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """How it is copied: by C, which does not say what it looks at."""
@@ -937,8 +1054,7 @@ class IndexIterator(ItemIterator):
         self.container = container
         self.index = 0
 
-    def __next__(self) -> object:
-        is_seen = self.announce_taking()
+    def take(self, is_seen: bool) -> object:
         container = self.container
         if container is None:
             raise StopIteration
@@ -972,8 +1088,7 @@ class ReverseIterator(ItemIterator):
         self.container = container
         self.index = now_in(container) - 1
 
-    def __next__(self) -> object:
-        is_seen = self.announce_taking()
+    def take(self, is_seen: bool) -> object:
         index = self.index
         if index < 0:
             raise StopIteration
@@ -1009,8 +1124,8 @@ class StepwiseIterator(ItemIterator):
         self.look(owner)
         self.items: Iterator[Any] = reversed(items) if is_reversed else iter(items)
 
-    def __next__(self) -> object:
-        if self.announce_taking():
+    def take(self, is_seen: bool) -> object:
+        if is_seen:
             self.look(self.owner)
         return next(self.items)
 
@@ -1081,14 +1196,33 @@ def look_for(kind: type) -> Callable[[object], None]:
 
 
 def taking(iterator: Any) -> Any:
-    """An iterator that a loop goes through."""
-    take_from(iterator)
-    if isinstance(iterator, ItemIterator) or not RUNNING.check.objects.is_shared(iterator):
+    """An iterator that is gone through. If threads share it, each item is a step; if they do only
+    later, that is noticed then, and the search begins anew."""
+    kind = type(iterator)
+    check = RUNNING.check
+    objects = check.objects
+    if isinstance(iterator, ItemIterator) or not hasattr(kind, "__iter__"):  # Python says so
+        take_from(iterator)
         return iterator
-    if not hasattr(type(iterator), "__iter__"):
-        return iterator  # Python says so
-    is_generator = type(iterator) is GeneratorType
-    return TakingFromGenerator(iterator) if is_generator else Taking(iterator)
+    if kind is itertools.count:
+        return check.standard.steered(iterator)
+    if kind is GeneratorType:
+        take_from(iterator)
+        return TakingFromGenerator(iterator) if objects.is_shared(iterator) else iterator
+    if objects.is_seen(kind):
+        take_from(iterator)
+        return Taking(iterator) if objects.is_shared(iterator) else iterator
+    if objects.is_shared(iterator) or objects.may_share_later():
+        return Taking(iterator)
+    take_from(iterator)
+    objects.record_of(iterator).is_taken_from = True
+    return iterator
+
+
+def count_now(count: Any) -> Any:
+    """A new `itertools.count` that begins with the number that another one would give next."""
+    model = RUNNING.check.standard.steered(count)
+    return itertools.count(*cast(Any, model.now())) if type(model) is Count else count
 
 
 class Taking:
@@ -1101,8 +1235,10 @@ class Taking:
         return self
 
     def __next__(self) -> object:
-        take_from(self.items)
-        return next(self.items)
+        return next_of(self.items)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return iter, (self.items,)  # which is that one
 
 
 class TakingFromGenerator(Taking):

@@ -28,7 +28,7 @@ from typing import Any, Final, cast
 
 from mazurka.engine.errors import BeginsAnew, MazurkaError
 from mazurka.python.check import RUNNING
-from mazurka.python.memory.cells import Contents, Variable
+from mazurka.python.memory.cells import Contents, Turn, Variable
 from mazurka.python.memory.older_objects import newer_objects
 from mazurka.python.memory.shapes import (
     BUILTIN_FUNCTION,
@@ -66,7 +66,9 @@ from mazurka.python.runtime.thread import Cell, Identity, Location
 from mazurka.python.source import users_variable
 
 FIRST_NUMBER: Final = 1 << 56  # what is given for an id is never an address
-VALUE: Final = "="  # the one field of the cell of a closure variable
+VALUE: Final = "="  # the one field of the cell of a closure variable, or of an iterator
+
+SHARED_LATER: Final = "(shared later)"  # among the places where objects are shared
 
 CACHE: Final = "(cache)"  # where a cached function keeps what stands for its cache
 CALL_COUNT: Final = "(calls)"  # and how often it was called
@@ -113,7 +115,10 @@ class Record:
         self.identity: Identity = PRIVATE
         self.fields: dict[str, Cell] = {}
         self.contents: Contents | None = None
+        self.turn: Turn | None = None
         self.is_changed = False  # while others may use it
+        self.sources: tuple[object, ...] | None = None  # from which an iterator takes, if known
+        self.is_taken_from = False  # by who does not look whether it is shared meanwhile
         self.site: tuple[object, int] = (None, 0)  # where it was first used
         self.number = 0  # its id, if somebody has asked for that
 
@@ -181,6 +186,7 @@ class Objects(Memory):
             record.identity = Identity(record.identity.name, record.identity.label)
             record.fields = {}
             record.contents = None
+            record.turn = None
 
     def forget_outside(self) -> None:
         """What is outside is to be named anew."""
@@ -313,6 +319,10 @@ class Objects(Memory):
                 self.sites.add((code, near))
                 self.learnt_sites.add(site_name((code, near)))
             self.stop_search()
+
+    def may_share_later(self) -> bool:
+        """Whether threads are known to share iterators that one of them goes through already."""
+        return SHARED_LATER in self.learnt_sites
 
     def is_learnt(self, site: tuple[object, int]) -> bool:
         """Whether others have found that objects are shared which are first used there."""
@@ -449,6 +459,9 @@ class Objects(Memory):
     def name(self, record: Record, label: str) -> None:
         """Name an object, and have what hangs on it shared next."""
         thing = record.thing
+        if record.is_taken_from:
+            self.learnt_sites.add(SHARED_LATER)
+            self.stop_search()
         is_root = not label
         label = label or type(thing).__name__
         if self.rooting:
@@ -734,6 +747,27 @@ class Objects(Memory):
             location = new_location(f"{identity.name}.{name}", identity, name, Variable)
             identity.fields[name] = location
         return location
+
+    def turn_of(self, iterator: object) -> Turn | None:
+        """The location of who takes from an iterator; None if it is nobody else's business."""
+        record = self.record_of(iterator)
+        if record.owner >= 0:
+            return None
+        turn = record.turn
+        if turn is None:
+            turn = Turn(None, None)
+            identity = record.identity
+            location = identity.fields.get(VALUE, -1)
+            if location < 0:
+                location = new_location(f"{identity.name}.{VALUE}", identity, VALUE, Turn)
+                identity.fields[VALUE] = location
+            turn.location = location
+            turn.known = self.runtime.names.locations[location]
+            record.turn = turn
+        if turn.epoch != self.runtime.epoch:
+            turn.epoch = self.runtime.epoch
+            turn.value = None
+        return turn
 
     def contents_of(self, container: object) -> Contents | None:
         """The location of the items of a container; None if it is nobody else's business."""

@@ -1,7 +1,7 @@
 """Counters, as `itertools.count` makes them."""
 
 from mazurka.engine.event import Event
-from mazurka.engine.operation import FETCH_ADD
+from mazurka.engine.operation import FETCH_ADD, LOAD
 from mazurka.python.check import RUNNING
 from mazurka.python.runtime.runtime import SharedObject
 from mazurka.python.runtime.thread import ThreadNames
@@ -21,6 +21,12 @@ class Count(SharedObject):
     def __next__(self) -> object:
         return RUNNING.check.runtime.perform(FETCH_ADD, self, self.step, None)
 
+    def now(self) -> tuple[object, object]:
+        """The next number, which stays, and the step to the one after it."""
+        return RUNNING.check.runtime.perform(LOAD, self, None, None), self.step
+
     @staticmethod
     def step_words(event: Event, name: str, threads: ThreadNames) -> str:
+        if event.kind == LOAD:
+            return f"read {name}: {show(event.before)}"
         return f"fetch_add {show(event.first)} to {name}: {show_change(event)}"
