@@ -414,3 +414,31 @@ def pickled_files_in_memory() -> object:
     named = io.BytesIO(b"b")
     named.name = "n"
     return pickle.dumps(io.StringIO("a")), pickle.loads(pickle.dumps(named)).name
+
+
+class Element:
+    value: Any = None
+
+    def __repr__(self) -> str:
+        return f"<{self.value!r}>"
+
+
+class Elements(set[Any]):
+    pass
+
+
+@program
+def sets_that_show_themselves() -> object:
+    element, other = Element(), Element()
+    element.value, other.value = {element}, Elements([other])
+    return repr(element), repr(other), str({Element()}), f"{Elements()}"
+
+
+@program
+def items_of_sets_are_in_the_order_of_a_loop() -> object:
+    letters = set("abcdefg")
+    letters -= set("cd")
+    looped, copied = [each for each in letters], [*dict.fromkeys(letters)]  # noqa: C416
+    found = [list(letters), [*tuple(letters)], copied, list("".join(letters))]
+    copied[:] = letters
+    return [each == looped for each in (*found, copied, sorted(letters, key=bool))]

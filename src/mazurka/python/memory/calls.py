@@ -76,6 +76,7 @@ from mazurka.python.memory.containers import (
     give,
     has_code,
     hashed,
+    in_order,
     is_modelled,
     is_own,
     items_of,
@@ -632,7 +633,7 @@ def call_reading(our_function: Callable[..., Any], /, *arguments: Any, **named: 
     if "key" in named:
         named["key"] = callee(named["key"])
     makes_set = isinstance(our_function, type) and issubclass(our_function, (set, frozenset))
-    given = hashed if makes_set else items_of
+    given = hashed if makes_set else in_order
     return our_function(*[given(argument) for argument in arguments], **named)
 
 
@@ -643,7 +644,7 @@ def call_ordering(
     if len(arguments) == 1:
         if our_function is not sorted and (type(key) in CODE or is_code_run_for(arguments[0])):
             return our_function(iterate(arguments[0]), key=compared_by(key), **named)
-        items = in_list(items_of(arguments[0]), our_function is sorted)
+        items = in_list(in_order(arguments[0]), our_function is sorted)
         arguments = (items,)
     else:
         items = list(arguments)
@@ -677,7 +678,7 @@ def count_elements(mapping: Any, items: Any) -> None:
     kind = type(mapping)
     is_plain = is_modelled(kind, "get") and is_modelled(kind, "__setitem__")
     is_stepwise = takes_steps(items) or are_hashed(items, False)
-    given = iterate(items) if is_stepwise else items_of(items)
+    given = iterate(items) if is_stepwise else in_order(items)
     if is_plain and not is_stepwise and not any(runs_code(item) for item in given):
         count_at_once(mapping, given)
         return
@@ -749,7 +750,7 @@ def one_by_one(items: Any) -> Any:
     """What is in a container now; but nothing is taken from an iterator before it is needed."""
     if is_code_run_for(items):
         return iterate(items)
-    return taking(items) if issubclass(type(items), Iterator) else items_of(items)
+    return taking(items) if issubclass(type(items), Iterator) else in_order(items)
 
 
 def is_code_run_for(items: Any) -> bool:
@@ -760,7 +761,7 @@ def is_code_run_for(items: Any) -> bool:
 def add_all(items: Any, *start: Any, **named: Any) -> object:
     if is_code_run_for(items):
         return sum(iterate(items), *start, **named)
-    given = items_of(items)
+    given = in_order(items)
     return sum([items_of(item) for item in given], *start, **named)
 
 
@@ -1060,7 +1061,7 @@ def take_next(items: Any, *default: Any) -> object:
 
 def reduce(function: Any, items: Any, *initial: Any) -> object:
     is_stepwise = type(function) in CODE or is_code_run_for(items)
-    given = iterate(items) if is_stepwise else items_of(items)
+    given = iterate(items) if is_stepwise else in_order(items)
     return functools.reduce(callee(function), given, *initial)
 
 
@@ -1069,7 +1070,9 @@ def make_dict(our_kind: Any, /, *given: Any, **named: Any) -> object:
 
 
 def make_from_keys(items: Any, *value: Any) -> object:
-    return dict.fromkeys(iterate(items) if are_hashed(items) else items_of(items), *value)
+    if are_hashed(items):
+        return dict.fromkeys(iterate(items), *value)
+    return dict.fromkeys(items_of(items) if are_coded((items,)) else in_order(items), *value)
 
 
 def make_reversed(items: Any) -> object:

@@ -442,7 +442,7 @@ def store_item(container: Any, key: object, value: object) -> None:
         key = certain(key)
         if is_modelled(type(container), "__setitem__"):
             if type(key) is slice:
-                value = items_of(value)
+                value = in_order(value)
             change_item(ITEM_SET, container, key, value)
         else:
             runtime.note_change()
@@ -664,12 +664,15 @@ def shown_copy(value: Any, shape: int, use: Use) -> Any:
     key = (-1 if thread is None else thread.id, id(value))
     showing = check.objects.showing
     if key in showing:
-        return Text("{...}" if shape == KEYED else "[...]")
+        of_set = f"{type(value).__name__}(...)"
+        return Text({KEYED: "{...}", ELEMENTS: of_set}.get(shape, "[...]"))
     showing.add(key)
     try:
         if shape == INDEXED and has_code(value):
             return [copied_part(part, use) for part in iterate(value)]
         read_all(value)
+        if shape == ELEMENTS and has_code(value):
+            return Text(text_of_set(value, use))
         here = Use(SHOWN_BY)
         if shape == KEYED:
             here.note_code(value)
@@ -680,6 +683,12 @@ def shown_copy(value: Any, shape: int, use: Use) -> Any:
     finally:
         showing.discard(key)
     return copy
+
+
+def text_of_set(elements: Any, use: Use) -> str:
+    text = repr([copied_part(part, use) for part in plain_items(elements)])[1:-1]
+    kind = type(elements)
+    return f"{{{text}}}" if kind is set else f"{kind.__name__}({{{text}}})"
 
 
 def has_code(container: Any, depth: int = 3) -> bool:
@@ -779,6 +788,15 @@ def items_of(value: Any) -> Any:
     items = taking(value)
     operator.length_hint(value)
     return [item for item in items]  # noqa: C416  (`list` would believe what was hinted at)
+
+
+def in_order(value: Any) -> Any:
+    """The same in the order in which a loop finds them: that of a copy of a set may be another."""
+    kind = type(value)
+    if shape_of(kind) != ELEMENTS or is_own(kind, "__iter__"):
+        return items_of(value)
+    read_all(value)
+    return plain_items(value)
 
 
 def pairs_of(value: Any) -> Any:
@@ -977,7 +995,7 @@ def operate(function: Callable[[Any, Any], object], one: object, other: object) 
     if fills and is_filled_stepwise(kind) and takes_steps(other):
         put_in_stepwise(one, other)
         return one
-    other = operand_now(other) if function is not operator.iadd else items_of(other)
+    other = operand_now(other) if function is not operator.iadd else in_order(other)
     give(one, (other,))
     change_all(one)
     return quietly(function, one, other)
@@ -1345,7 +1363,8 @@ def call_method(our_function: Callable[..., Any], /, *arguments: Any, **named: A
             update_attributes(container, dict(*arguments, **named))
             return None
     elif name in TAKING_ITEMS:
-        arguments = tuple([items_of(argument) for argument in arguments])
+        given = in_order if is_sequence else items_of
+        arguments = tuple([given(argument) for argument in arguments])
     give(container, arguments)
     give(container, tuple(named.values()))
     use = use_of_keys(container, arguments)

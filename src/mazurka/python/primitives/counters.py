@@ -1,5 +1,7 @@
 """Counters, as `itertools.count` makes them."""
 
+import itertools
+
 from mazurka.engine.event import Event
 from mazurka.engine.operation import FETCH_ADD, LOAD
 from mazurka.python.check import RUNNING
@@ -24,6 +26,10 @@ class Count(SharedObject):
     def now(self) -> tuple[object, object]:
         """The next number, which stays, and the step to the one after it."""
         return RUNNING.check.runtime.perform(LOAD, self, None, None), self.step
+
+    def __reduce_ex__(self, protocol: object) -> tuple[object, ...]:
+        """A copy is a count of its own."""
+        return itertools.count, self.now()
 
     @staticmethod
     def step_words(event: Event, name: str, threads: ThreadNames) -> str:
