@@ -2,8 +2,12 @@
 
 import contextlib
 import json
+import os
+import re
 import threading
+import time
 import traceback
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -271,6 +275,51 @@ def test_too_long_names_the_loop() -> None:
     assert "max_events=100" in failure.message
     assert "while x.fetch_add(1) >= 0:" in failure.details[0]
     assert len(failure.schedule.to_json()) < 1000
+
+
+class Service:
+    running = True
+    rounds = 0
+
+    def work(self) -> None:
+        while self.running:
+            self.rounds += 1
+            time.sleep(0.1)
+
+
+def a_loop_that_polls_and_counts() -> None:
+    service = Service()
+    worker = threading.Thread(target=service.work, name="worker")
+    worker.start()
+    service.running = False
+    worker.join()
+
+
+def test_too_long_says_what_to_do_about_a_loop_that_others_end() -> None:
+    failure = only_failure(a_loop_that_polls_and_counts, max_events=50)
+    assert failure.kind == "too long"
+    assert "a_loop_that_polls_and_counts could go on meanwhile" in failure.message
+    assert "unroll=3" in failure.message
+    assert explore(a_loop_that_polls_and_counts, max_events=50, unroll=3).verdict == "bounded"
+
+
+def test_what_the_standard_library_does_is_told_with_the_line_that_calls_it() -> None:
+    def program() -> None:
+        counts: Counter[str] = Counter()
+        other = threading.Thread(target=lambda: counts.update(a=1))
+        other.start()
+        counts.update({"a": 1})
+        other.join()
+        assert counts["a"] == 2
+
+    steps = [step for step in only_failure(program).steps if "counts" in step.name]
+    assert {os.path.basename(step.file) for step in steps} == {"test_failures.py"}
+    assert {step.source for step in steps} == {
+        "other = threading.Thread(target=lambda: counts.update(a=1))",
+        'counts.update({"a": 1})',
+        'assert counts["a"] == 2',
+    }
+    assert any(re.search(r"\(in collections/__init__.py:\d+\)", step.action) for step in steps)
 
 
 def test_stuck_between_two_operations() -> None:

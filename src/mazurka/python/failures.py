@@ -240,10 +240,24 @@ def too_long(run: RunInWords) -> Failure:
         f"{file}:{line}: {source_line(file, line)}"
         for (thread, file, line), count in places.most_common(4)
     ]
-    limit = RUNNING.check.runtime.max_events
+    runtime = RUNNING.check.runtime
+    threads = {event.thread for event in recent[len(recent) // 2 :]}
+    kept_waiting = [
+        run.thread(thread.id)
+        for thread in runtime.live
+        if thread.id not in threads and not thread.finished and runtime.enabled(thread)
+    ]
+    what_to_do = "wait with await_value instead of polling, bound the loop, or raise max_events"
+    if kept_waiting:
+        what_to_do = (
+            f"{' and '.join(kept_waiting)} could go on meanwhile. If the loop ends once others "
+            "have had their turn, this is no bug, but each of its rounds changes something, and so "
+            "they are not left out: explore some of them with unroll=3 (--unroll 3), for which the "
+            "result is `bounded`"
+        )
     message = (
-        f"an execution has more than max_events={limit} steps: it seems stuck in a "
-        "loop; wait with await_value instead of polling, bound the loop, or raise max_events"
+        f"an execution has more than max_events={runtime.max_events} steps: it seems stuck in a "
+        f"loop; {what_to_do}"
     )
     return new_failure(run, TOO_LONG, message, details)
 

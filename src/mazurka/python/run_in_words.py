@@ -39,7 +39,7 @@ from mazurka.python.runtime.journal import Journal, Remark, Use
 from mazurka.python.runtime.race_detector import Access
 from mazurka.python.runtime.standard_thread import ThreadRun
 from mazurka.python.runtime.thread import Identity, Location, Thread
-from mazurka.python.source import assigned_name, place, raised_at, source_line
+from mazurka.python.source import LIBRARY, assigned_name, place, raised_at, source_line
 from mazurka.python.words import show_found
 
 MADE_BY = re.compile(r"([0-9.]+)[#@]([0-9]+)")  # a thread, and its count
@@ -73,7 +73,7 @@ class RunInWords:
             while between and between[0][0] <= position:
                 steps.append(between.pop(0)[1])
             places.append(len(steps))
-            step = self.step(event)
+            step = self.step(event, position)
             source, after = links[position]
             steps.append(
                 replace(
@@ -87,13 +87,17 @@ class RunInWords:
             )
         return [*steps, *[step for position, step in between if position <= length]]
 
-    def step(self, event: Event) -> Step:
-        """An event by itself."""
-        file, line = self.place(event)
+    def step(self, event: Event, position: int) -> Step:
+        """An event by itself. For the standard library it is the line that calls it."""
+        file, line = inner = self.place(event)
+        action = self.action(event)
+        if position in self.journal.callers:
+            file, line = place(*self.journal.callers[position])
+            action += f" (in {inner[0].removeprefix(LIBRARY)}:{inner[1]})"
         found, left = values_of(event)
         return Step(
             self.thread(event.thread),
-            self.action(event),
+            action,
             file,
             line,
             source_line(file, line) if file else "",

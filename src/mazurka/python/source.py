@@ -21,7 +21,9 @@ PLUMBING: Final = (
     os.path.dirname(futures.__file__),
     os.path.join(os.path.dirname(threading.__file__), "asyncio") + os.sep,
 )
+LIBRARY: Final = os.path.dirname(os.__file__) + os.sep
 NOT_USERS: Final = (PACKAGE, os.path.dirname(os.__file__), "<frozen ")
+PACKAGES: Final = ("site-packages", "dist-packages")  # in the folder of the standard library
 COMPILED: Final = not __file__.endswith(".py")
 
 innermost_frame: Final = sys._getframe
@@ -94,6 +96,22 @@ def users_frame(frame: FrameType | None) -> FrameType | None:
     while frame is not None and frame.f_code.co_filename.startswith(PLUMBING):
         frame = frame.f_back
     return frame
+
+
+def is_in_library(frame: FrameType) -> bool:
+    """Whether code of the standard library runs, and of no package that was installed."""
+    name = frame.f_code.co_filename
+    if not name.startswith(LIBRARY):
+        return name.startswith("<frozen ")
+    return not name.removeprefix(LIBRARY).startswith(PACKAGES)
+
+
+def caller_of_library() -> FrameType | None:
+    """Whoever has called the standard library, if that runs now."""
+    innermost = frame = here()
+    while frame is not None and is_in_library(frame):
+        frame = users_frame(frame.f_back)
+    return None if frame is innermost else frame
 
 
 def place_of_user() -> str:

@@ -1,7 +1,10 @@
 """What is written down of a run that is to be told to people, besides its events."""
 
 from collections.abc import Callable
+from types import CodeType
 from typing import Final
+
+from mazurka.python.source import caller_of_library
 
 MOST_USES: Final = 2000  # that are written down: nobody reads more
 
@@ -61,6 +64,9 @@ class Journal:
     def __init__(self) -> None:
         self.remarks: list[Remark] = []
         self.turns: list[Turn] = []
+        # The user's code object, and the instruction in it, that has called the standard library
+        # where that makes an event; by the position of this.
+        self.callers: dict[int, tuple[CodeType, int]] = {}
         self.notes: list[str] = []  # what else there is to say
         self.timeouts: list[int] = []  # where waits timed out
         # Ordinary objects that hang on nothing else, by their names: the class of each, and the
@@ -75,6 +81,12 @@ class Journal:
         self.uses = 0
         # Who runs tasks knows the variables of those that are at an await.
         self.variable_of_task: Callable[[object], str] = no_variable
+
+    def note_caller(self, position: int) -> None:
+        """The running thread makes an event."""
+        caller = caller_of_library()
+        if caller is not None:
+            self.callers[position] = caller.f_code, caller.f_lasti
 
     def told(self) -> list[Remark]:
         """The remarks; of the uses those of what one task has written after others had used it."""

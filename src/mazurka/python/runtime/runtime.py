@@ -455,6 +455,8 @@ class Runtime(Standing):
             return None
         if thread.until is not None:  # it is another operation then
             return None
+        if self.journal is not None:  # there is more to do than to repeat it
+            return None
         if self.pending and (thread is not self.recent or self.starts_at_once):
             return None
         event = self.events[self.position]
@@ -561,6 +563,8 @@ class Runtime(Standing):
         kind = thread.kind
         self.recent = thread
         thread.latest = position + 1
+        if self.journal is not None and not thread.has_left:
+            self.journal.note_caller(position)
         if position < self.keep:
             event = self.events[position]
             if event.kind != kind or event.location != cell.location:
