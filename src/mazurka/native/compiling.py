@@ -15,6 +15,7 @@ import struct
 import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -35,10 +36,10 @@ RUNTIME = Path(__file__).parent / "runtime"
 SEARCHED = ["run", "tell", "fibers", "memory", "heap", "hooks", "crashes"]
 SEARCHED += ["threads", "spins", "races", "sections"]
 LIBRARY = ["startup", "kernel", "files", "streams", "clocks", "signals", "choices", "refusals"]
-LIBRARY += ["calls", "unused"]
+LIBRARY += ["calls", "unused", "regular"]
 PLAIN_PARTS = [*SEARCHED, *LIBRARY]
 # Compiled as programs are.
-SEEN_PARTS = ("libc", "texts", "environment", "dates", "wide", "tables", "numbers")
+SEEN_PARTS = ("libc", "texts", "environment", "dates", "wide", "tables", "numbers", "patterns")
 CPP_PARTS = ("cpp",)
 CPP_SEEN_PARTS = ("cpp_seen",)
 
@@ -295,13 +296,17 @@ def build_runtime(compiler: list[str], parts: Sequence[str], ending: str, folder
         ) from error
     own = RUNTIME_FLAGS if ending == "c" else RUNTIME_FLAGS_CPP
     flags = [*own, *[flag for flag in IF_KNOWN if knows(compiler, flag)], *ALWAYS, *NOT_TOLD_OF]
-    for part in parts:
+
+    def build(part: str) -> None:
         hooks = HOOKED if part in (*SEEN_PARTS, *CPP_SEEN_PARTS) else []
         source, result = str(RUNTIME / f"{part}.{ending}"), str(made / f"{part}.o")
         command = [*compiler, *flags, *hooks, "-c", source, "-o", result]
         call(command, "Mazurka's runtime for C programs does not compile")
         if ending == "c":
             make_weak(made / f"{part}.o", gives_way)
+
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        list(threads.map(build, parts))  # which raises what has gone wrong
     names = [name for part in parts for name in sorted(symbols_of(made / f"{part}.o").defined)]
     (made / DEFINED).write_text("\n".join(names))
     try:

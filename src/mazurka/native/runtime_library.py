@@ -62,6 +62,9 @@ class Library:
         functions = self.functions
         texts = [b"program", *[argument.encode() for argument in arguments]]
         self.arguments = (ctypes.c_char_p * (len(texts) + 1))(*texts, None)
+        the_c_library = ctypes.CDLL(None)
+        lent = [getattr(the_c_library, name) for name in ("regcomp", "regexec", "regfree")]
+        functions.mz_know_expressions(*[ctypes.cast(one, ctypes.c_void_p) for one in lent])
         functions.mz_open.restype = ctypes.c_char_p
         refusal = functions.mz_open(len(texts), self.arguments)
         if refusal:

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
 #include "seen.h"
@@ -208,8 +209,8 @@ static void put_formatted(struct writer *writer, const char *format, const struc
     put_word(writer, text, formatted(text, sizeof text, format, date));
 }
 
-UNSEEN static void refuse_conversion(char kind) {
-    mz_refuse("strftime with %%%c cannot be checked", kind);
+UNSEEN static void refuse_conversion(const char *function, char kind) {
+    mz_refuse("%s with %%%c cannot be checked", function, kind);
     mz_give_up();
 }
 
@@ -262,7 +263,7 @@ static void convert(struct writer *writer, char kind, const struct tm *date) {
             put_name(writer, date->tm_zone ? date->tm_zone : "", SIZE_MAX);
             break;
         case '%': put_word(writer, "%", 1); break;
-        default: refuse_conversion(kind);
+        default: refuse_conversion("strftime", kind);
     }
 }
 
@@ -291,4 +292,174 @@ static size_t formatted(char *to, size_t room, const char *format, const struct 
 size_t strftime(char *to, size_t room, const char *format, const struct tm *date) {
     CALLED;
     return formatted(to, room, format, date);
+}
+
+/* strptime */
+
+/* Where a text and a format are; the text is NULL once it does not fit. */
+struct reader {
+    const char *text;
+    struct tm *to;
+    bool is_afternoon, has_twelve;
+    bool is_of_a_date, has_month, has_day, has_day_of_year, has_weekday, has_year;
+    int century;  /* -1 if it is not given */
+};
+
+static const char *without_blanks(const char *text) {
+    while (*text == ' ' || (*text >= '\t' && *text <= '\r')) text++;
+    return text;
+}
+
+static int read_number(struct reader *reader, int least, int most, int digits) {
+    int number = 0, known = 0;
+    reader->text = without_blanks(reader->text);
+    while (known < digits && *reader->text >= '0' && *reader->text <= '9') {
+        number = number * 10 + (*reader->text++ - '0');
+        known++;
+    }
+    if (known && number >= least && number <= most) return number;
+    reader->text = NULL;
+    return least;
+}
+
+/* One of some names, the whole or its first letters. */
+static int read_name(struct reader *reader, const char *const *names, int known, size_t letters) {
+    for (int number = 0; number < known; number++) {
+        size_t length = strlen(names[number]);
+        if (strncasecmp(reader->text, names[number], length)) length = letters;
+        if (strncasecmp(reader->text, names[number], length)) continue;
+        reader->text += length;
+        return number;
+    }
+    reader->text = NULL;
+    return 0;
+}
+
+/* How far from UTC: +hh, +hhmm or +hh:mm; or Z. */
+static long read_zone(struct reader *reader) {
+    reader->text = without_blanks(reader->text);
+    char sign = *reader->text++;
+    if (sign == 'Z') return 0;
+    int digits = 0, number = 0;
+    for (; (sign == '+' || sign == '-') && digits < 4; digits++, reader->text++) {
+        if (digits == 2 && *reader->text == ':') reader->text++;
+        if (*reader->text < '0' || *reader->text > '9') break;
+        number = number * 10 + (*reader->text - '0');
+    }
+    if (digits == 2) number *= 100;
+    if ((digits != 2 && digits != 4) || number % 100 >= 60) {
+        reader->text = NULL;
+        return 0;
+    }
+    long seconds = (number / 100 * 60 + number % 100) * 60;
+    return sign == '-' ? -seconds : seconds;
+}
+
+static void read_seconds(struct reader *reader) {
+    int64_t seconds = 0;
+    const char *begin = reader->text;
+    while (*reader->text >= '0' && *reader->text <= '9') seconds = seconds * 10 + (*reader->text++ - '0');
+    if (reader->text == begin) reader->text = NULL;
+    else split(seconds, "UTC", reader->to);
+}
+
+static void read_format(struct reader *reader, const char *format);
+
+static void read_conversion(struct reader *reader, char kind) {
+    static const char *const HALVES[] = {"AM", "PM"};
+    struct tm *to = reader->to;
+    switch (kind) {
+        case 'a': case 'A':
+            to->tm_wday = read_name(reader, DAYS, 7, 3), reader->has_weekday = true;
+            break;
+        case 'b': case 'B': case 'h':
+            to->tm_mon = read_name(reader, MONTHS, 12, 3);
+            reader->has_month = reader->is_of_a_date = true;
+            break;
+        case 'c': read_format(reader, "%a %b %e %H:%M:%S %Y"); break;
+        case 'C': reader->century = read_number(reader, 0, 99, 2), reader->is_of_a_date = true; break;
+        case 'd': case 'e':
+            to->tm_mday = read_number(reader, 1, 31, 2), reader->has_day = reader->is_of_a_date = true;
+            break;
+        case 'D': case 'x': read_format(reader, "%m/%d/%y"); break;
+        case 'F': read_format(reader, "%Y-%m-%d"); break;
+        case 'H': case 'k':
+            to->tm_hour = read_number(reader, 0, 23, 2), reader->has_twelve = false;
+            break;
+        case 'I': case 'l':
+            to->tm_hour = read_number(reader, 1, 12, 2) % 12, reader->has_twelve = true;
+            break;
+        case 'j':
+            to->tm_yday = read_number(reader, 1, 366, 3) - 1, reader->has_day_of_year = true;
+            break;
+        case 'm':
+            to->tm_mon = read_number(reader, 1, 12, 2) - 1;
+            reader->has_month = reader->is_of_a_date = true;
+            break;
+        case 'M': to->tm_min = read_number(reader, 0, 59, 2); break;
+        case 'n': case 't': reader->text = without_blanks(reader->text); break;
+        case 'p': reader->is_afternoon = read_name(reader, HALVES, 2, 2); break;
+        case 'r': read_format(reader, "%I:%M:%S %p"); break;
+        case 'R': read_format(reader, "%H:%M"); break;
+        case 's': read_seconds(reader); break;
+        case 'S': to->tm_sec = read_number(reader, 0, 61, 2); break;
+        case 'T': case 'X': read_format(reader, "%H:%M:%S"); break;
+        case 'u': to->tm_wday = read_number(reader, 1, 7, 1) % 7, reader->has_weekday = true; break;
+        case 'w': to->tm_wday = read_number(reader, 0, 6, 1), reader->has_weekday = true; break;
+        case 'y':
+            to->tm_year = read_number(reader, 0, 99, 2);
+            if (to->tm_year < 69) to->tm_year += 100;
+            reader->has_year = reader->is_of_a_date = true;
+            break;
+        case 'Y':
+            to->tm_year = read_number(reader, 0, 9999, 4) - 1900, reader->is_of_a_date = true;
+            reader->has_year = false, reader->century = -1;
+            break;
+        case 'z': to->tm_gmtoff = read_zone(reader); break;
+        case '%': reader->text = *reader->text == '%' ? reader->text + 1 : NULL; break;
+        default: refuse_conversion("strptime", kind);
+    }
+}
+
+static void read_format(struct reader *reader, const char *format) {
+    for (; *format && reader->text; format++) {
+        if (*format == ' ' || (*format >= '\t' && *format <= '\r')) {
+            reader->text = without_blanks(reader->text);
+        } else if (*format != '%') {
+            reader->text = *reader->text == *format ? reader->text + 1 : NULL;
+        } else {
+            for (format++; *format && strchr("_-0^#EO", *format);) format++;
+            if (!*format) break;
+            read_conversion(reader, *format);
+        }
+    }
+}
+
+/* What follows from the parts of a date that were given. */
+static void complete(struct reader *reader) {
+    struct tm *to = reader->to;
+    if (reader->has_twelve && reader->is_afternoon) to->tm_hour += 12;
+    if (reader->century >= 0)
+        to->tm_year = (reader->century - 19) * 100 + (reader->has_year ? to->tm_year % 100 : 0);
+    if (!reader->is_of_a_date) return;
+    bool leap = is_leap(1900ll + to->tm_year);
+    if (reader->has_day_of_year && !reader->has_weekday) {
+        if (!reader->has_month)
+            for (to->tm_mon = 0; to->tm_mon < 11 && days_before(to->tm_mon + 1, leap) <= to->tm_yday;)
+                to->tm_mon++;
+        if (!reader->has_day) to->tm_mday = to->tm_yday - days_before(to->tm_mon, leap) + 1;
+    }
+    if (to->tm_mon < 0 || to->tm_mon > 11) return;
+    int day = days_before(to->tm_mon, leap) + to->tm_mday - 1;
+    int64_t days = days_to(1900ll + to->tm_year) + day;
+    if (!reader->has_weekday) to->tm_wday = (int)(days + 4 - floor_of(days + 4, 7) * 7);
+    if (!reader->has_day_of_year) to->tm_yday = day;
+}
+
+char *strptime(const char *text, const char *format, struct tm *to) {
+    CALLED;
+    struct reader reader = {.text = text, .to = to, .century = -1};
+    read_format(&reader, format);
+    if (reader.text) complete(&reader);
+    return (char *)reader.text;
 }

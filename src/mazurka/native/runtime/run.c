@@ -595,6 +595,7 @@ static void begin(void) {
     mz_begin_clocks();
     mz_begin_sections();
     mz_begin_calls();
+    mz_begin_expressions();
     mz_copy(mz.arguments, mz.arguments_copy, mz.arguments_size);
     mz.position = mz.enabled_known = mz.output_size = mz.keys_known = 0;
     mz.runs++;

@@ -227,6 +227,9 @@ void mz_keep_environment(void);
 /* calls.c */
 void mz_begin_calls(void);
 
+/* regular.c */
+void mz_begin_expressions(void);
+
 /* kernel.c */
 void mz_reset_futexes(void);
 

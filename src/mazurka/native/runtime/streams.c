@@ -27,9 +27,14 @@ enum { AT_END = 0x10, HAS_ERROR = 0x20, NONE = -1, MOST_POINTERS = 24, MOST_FIEL
 struct stream {
     FILE front;
     int number, pushed;  /* its descriptor; a character that was put back */
+    char **text;  /* of open_memstream: where the program finds what was written, and its size */
+    size_t *size;
 };
 
-static struct { struct stream standard[3]; } streams STATE = {0};
+static struct {
+    struct stream standard[3];
+    int temporary[MOST_THREADS];  /* how many nameless files each thread has made */
+} streams STATE = {0};
 
 void mz_begin_streams(void) {
     mz_fill(&streams, 0, sizeof streams);
@@ -111,14 +116,47 @@ FILE *freopen(const char *path, const char *mode, FILE *file) {
     return file;
 }
 
-FILE *tmpfile(void) {
-    FILE *file = opened("/tmp/mazurka-temporary", "w+", PLACE);
-    if (file) mz_remove_file("/tmp/mazurka-temporary", PLACE);
+static FILE *nameless(uintptr_t place) {
+    int64_t thread = mz.current->number;
+    char path[64];
+    int number = streams.temporary[thread]++;
+    snprintf(path, sizeof path, "/tmp/mazurka-temporary-%d-%d", (int)thread, number);
+    FILE *file = opened(path, "w+", place);
+    if (file) mz_remove_file(path, place);
     return file;
+}
+FILE *tmpfile(void) { return nameless(PLACE); }
+
+FILE *open_memstream(char **text, size_t *size) {
+    FILE *file = nameless(PLACE);
+    if (!file) return NULL;
+    struct stream *stream = (struct stream *)file;
+    stream->text = text;
+    stream->size = size;
+    *text = NULL;
+    fflush(file);
+    return file;
+}
+
+/* What was written to a stream in memory is put where the program finds it. */
+static void settle(struct stream *stream, uintptr_t place) {
+    if (!stream->text) return;
+    size_t size, position = (size_t)mz_seek_file(stream->number, 0, SEEK_CUR, place);
+    mz_seek_file(stream->number, 0, SEEK_SET, place);
+    const char *all = mz_rest_of_file(stream->number, &size, place);
+    mz_seek_file(stream->number, (off_t)position, SEEK_SET, place);
+    mz_plain((uintptr_t)stream->text, sizeof *stream->text, true, place);
+    mz_plain((uintptr_t)stream->size, sizeof *stream->size, true, place);
+    *stream->text = realloc(*stream->text, size + 1);
+    *stream->size = position < size ? position : size;
+    mz_plain((uintptr_t)*stream->text, size + 1, true, place);
+    mz_copy(*stream->text, all, size);
+    (*stream->text)[size] = 0;
 }
 
 int fclose(FILE *file) {
     struct stream *stream = used(file, PLACE);
+    settle(stream, PLACE);
     int result = mz_close_file(stream->number, PLACE);
     if (stream < streams.standard || stream >= streams.standard + 3) mz_delete(stream, PLACE);
     return result;
@@ -131,8 +169,11 @@ int feof_unlocked(FILE *file) { return (asked(file, false, PLACE)->front._flags 
 int ferror(FILE *file) { return (asked(file, false, PLACE)->front._flags & HAS_ERROR) != 0; }
 int ferror_unlocked(FILE *file) { return (asked(file, false, PLACE)->front._flags & HAS_ERROR) != 0; }
 void clearerr(FILE *file) { asked(file, true, PLACE)->front._flags &= ~(AT_END | HAS_ERROR); }
-int fflush(FILE *file) { (void)file; return 0; }
-int fflush_unlocked(FILE *file) { (void)file; return 0; }
+int fflush(FILE *file) {
+    if (file) settle(used(file, PLACE), PLACE);
+    return 0;
+}
+int fflush_unlocked(FILE *file) { return fflush(file); }
 int setvbuf(FILE *file, char *buffer, int mode, size_t size) {
     (void)file, (void)buffer, (void)mode, (void)size;
     return 0;
