@@ -15,6 +15,7 @@ import functools
 import heapq
 import io
 import itertools
+import multiprocessing
 import operator
 import os
 import pickle
@@ -716,6 +717,32 @@ def a_counter() -> object:
     return counted(add, lambda: counter["a"])
 
 
+@outcomes(-2, -1)
+def a_counter_that_subtracts() -> object:
+    counter = collections.Counter(a=0)
+    return counted(lambda: counter.subtract("a"), lambda: counter["a"])
+
+
+LEVEL = 0
+
+
+@outcomes(0, 1)
+def a_name_that_a_thread_imports() -> object:
+    found: list[int] = []
+
+    def look() -> None:
+        from tests.python.test_corners import LEVEL
+
+        found.append(LEVEL)
+
+    def change() -> None:
+        global LEVEL
+        LEVEL = 1
+
+    both(look, change)
+    return found[0]
+
+
 # Text and files
 
 
@@ -789,6 +816,16 @@ def the_environment() -> object:
 @told
 def memory_of_c() -> object:
     number = ctypes.c_int(0)
+
+    def add() -> None:
+        number.value += 1
+
+    return counted(add, lambda: number.value)
+
+
+@told
+def a_value_that_processes_could_share() -> object:
+    number = multiprocessing.Value("i", 0)
 
     def add() -> None:
         number.value += 1

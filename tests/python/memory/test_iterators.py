@@ -16,6 +16,8 @@ from tests.python.threads import both
 @pytest.mark.parametrize(
     "make",
     [
+        iter,
+        reversed,
         enumerate,
         lambda items: zip(items, "abc"),  # noqa: B905
         lambda items: zip(itertools.count(), items),

@@ -91,6 +91,11 @@ def called() -> None:
 
 
 @hidden
+def note_import(module: str, level: int, name: str) -> None:
+    return None
+
+
+@hidden
 def again(loop: object) -> bool:
     return True
 
@@ -176,6 +181,7 @@ PLAIN: dict[str, Callable[..., Any]] = {
     "would_raise": contains,
     "attributes_of": vars,
     "runs_text": called,
+    "note_import": note_import,
     "evaluates": same,
     "can_sleep": same,
     "drawing": drawing,

@@ -7,9 +7,11 @@ synchronisation is steps, is watched and done at once.
 import builtins
 import collections.abc
 import logging
+import sys
 import types
 from collections.abc import Callable, Iterable
 from functools import cached_property
+from importlib.util import resolve_name
 from threading import Thread
 from types import (
     CellType,
@@ -28,7 +30,7 @@ from mazurka.python.memory.identities import VALUE
 from mazurka.python.memory.shapes import MISSING, is_memory, module_of, own_dict, present_value
 from mazurka.python.memory.uses import note_use
 from mazurka.python.runtime.thread import Cell
-from mazurka.python.source import here
+from mazurka.python.source import callers_frame, here
 from mazurka.python.words import show_found
 
 # How an attribute of the instances of a class is found.
@@ -523,6 +525,21 @@ def note_module(module: ModuleType, name: str) -> None:
     check = RUNNING.check
     if len(check.runtime.live) > 1 and not check.objects.is_namespace(globals_of(module)):
         check.objects.opaque.setdefault(f"the assignment of {name}", set()).add(module.__name__)
+
+
+def note_import(module: str, level: int, name: str) -> None:
+    """`from module import name` is about to look at an attribute of a module."""
+    if RUNNING.check.runtime.is_elsewhere():
+        return
+    if level:
+        package: str = callers_frame().f_globals.get("__package__") or ""
+        try:
+            module = resolve_name("." * level + module, package)
+        except ImportError:  # which is raised next
+            return
+    found = sys.modules.get(module)
+    if isinstance(found, ModuleType):
+        read_in_module(globals_of(found), name)
 
 
 # What every call of a function looks at.

@@ -317,14 +317,19 @@ class Rewriter(ExpressionRewriter):
         return placed(node, statements)
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> list[ast.stmt]:
+        """Name by name: each is an attribute of the module, which is read."""
+        statements: list[ast.stmt] = []
         stores: list[ast.stmt] = []
         for alias in node.names:
             variable = self.shared(bound_name(alias))
+            wanted = [constant(each) for each in (node.module or "", node.level, alias.name)]
+            statements.append(ast.Expr(hook("note_import", *wanted)))
+            statements.append(ast.ImportFrom(node.module, [alias], node.level))
             if variable is not None:
                 alias.asname = self.temporary()
                 stores.append(stored(node, "store_" + variable[0], variable[1], load(alias.asname)))
                 stores.append(delete(alias.asname))
-        return placed(node, [node, *stores])
+        return placed(node, [*statements, *stores])
 
     def visit_Match(self, node: ast.Match) -> list[ast.stmt]:
         """A chain of `if`s does the same, and calls hooks for what patterns look at."""
