@@ -30,6 +30,7 @@ class Event:
         self.before: object = None
         self.after: object = None
         self.view: object = None  # what it found of a container, for the front end
+        self.is_vague = False  # whether its data are placeholders, until it is run
         self.place = NO_PLACE  # where in the source: a number that the front end can name
         self.sleep: list[Event] = NO_EVENTS
         self.enabled: list[int] | None = None

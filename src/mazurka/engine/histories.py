@@ -9,7 +9,17 @@ import sys
 from typing import Final
 
 from mazurka.engine.event import NO_PLACE, Event
-from mazurka.engine.operation import NONE, UNKNOWN
+from mazurka.engine.operation import (
+    APPEND,
+    FIRST_ON_PARTS,
+    INDEX_SET,
+    ITEM_INSERT,
+    ITEM_SET,
+    LOAD,
+    NONE,
+    STORE,
+    UNKNOWN,
+)
 
 NOT_KEPT: Final = object()  # in place of a value that cannot be compared from run to run
 SPAWNED: Final = object()  # in place of what an operation gives: the history of a child that begins
@@ -17,6 +27,14 @@ SPAWNED: Final = object()  # in place of what an operation gives: the history of
 # Values that are equal to others of another type, so their keys say what they are.
 FALSE: Final = ("bool", "False")
 TRUE: Final = ("bool", "True")
+
+
+class Opaque:
+    """In place of a value that cannot be compared, where it was stored or first found. The same one
+    stands there whenever the thread that stored it had the same history."""
+
+
+SOMETHING: Final = Opaque()  # in place of such a value that is about to be stored
 
 NODE_BYTES: Final = 400  # about what a history takes
 
@@ -26,7 +44,7 @@ def key_of(value: object) -> object:
     tell apart, NOT_KEPT for those that are not numbers, texts, None, or tuples of them, with names
     or without."""
     kind = type(value)
-    if kind is int or kind is str or value is None:
+    if kind is int or kind is str or value is None or kind is Opaque:
         return value
     if kind is bool:
         return TRUE if value else FALSE
@@ -64,6 +82,8 @@ class Node:
         self.operation = operation  # as the event that it would become; its mode if that is steady
         self.kind = operation.kind  # NONE: the thread has ended; UNKNOWN: what it does is not known
         self.location = operation.location
+        self.item = -1  # of a container
+        self.left: object = None  # what it stores in a location, or as an item
         self.is_known = is_known  # whether that is all of it; else its place is not known yet
         self.key: object = NOT_KEPT  # what the operation may give, and the history after that,
         self.following: Node | None = None
@@ -74,6 +94,12 @@ class Node:
         # The first values of locations that were accessed when the thread had come so far.
         self.initial: dict[int, object] | None = None
         self.used = 0  # the latest execution that it was part of
+
+    def know(self, other: "Node") -> None:
+        """It was seen what the thread does then."""
+        self.operation = other.operation
+        self.left = other.left
+        self.is_known = True
 
     def after(self, key: object) -> "Node | None":
         """The history after the operation has given something."""
@@ -149,18 +175,28 @@ class Histories:
         self.count = 0
         self.operations: dict[object, Event] = {}  # that some history leads to
         self.constants: dict[int, object] = {}  # first values that no thread decides
+        self.judged: set[int] = set()  # locations where it matters what an operation finds
 
     def node_for(self, event: Event, is_known: bool) -> Node:
         """A history by the operation that comes then."""
+        kind = event.kind
+        left = left_by(event)
+        first = SOMETHING if kind == STORE and isinstance(left, Opaque) else event.first
         key = (
-            event.thread, event.kind, event.location, event.mode, event.choice, event.alternatives,
-            event.place if is_known else NO_PLACE, handle(event.first), handle(event.second),
+            event.thread, kind, event.location, event.mode, event.choice, event.alternatives,
+            event.place if is_known else NO_PLACE, handle(first), handle(event.second),
         )  # fmt: skip
         operation = self.operations.get(key)
         if operation is None:
-            operation = operation_of(event)
+            operation = operation_of(event, first)
             self.operations[key] = operation
-        return Node(operation, is_known)
+        if event.location >= 0 and LOAD != kind != STORE and kind < FIRST_ON_PARTS:
+            self.judged.add(event.location)
+        node = Node(operation, is_known)
+        node.left = left
+        if kind >= FIRST_ON_PARTS and isinstance(operation.first, int):
+            node.item = operation.first
+        return node
 
     def add(self, behind: Node | None, key: object, node: Node, now: int) -> None:
         """A history that was not known, after another one, or at the start of all."""
@@ -202,11 +238,19 @@ def handle(value: object) -> object:
     return key if key is not NOT_KEPT else ("object", id(value))  # kept by the operation
 
 
-def operation_of(event: Event) -> Event:
+def left_by(event: Event) -> object:
+    """What an event stores."""
+    kind = event.kind
+    if kind == STORE:
+        return event.first if key_of(event.first) is not NOT_KEPT else Opaque()
+    if kind == ITEM_SET or kind == INDEX_SET:
+        return event.after if key_of(event.after) is not NOT_KEPT else Opaque()
+    return Opaque() if kind == APPEND or kind == ITEM_INSERT else None
+
+
+def operation_of(event: Event, first: object) -> Event:
     """What an event was, without anything of its execution."""
-    operation = Event(
-        event.thread, event.kind, event.location, event.mode, event.first, event.second
-    )
+    operation = Event(event.thread, event.kind, event.location, event.mode, first, event.second)
     operation.choice = event.choice
     operation.alternatives = event.alternatives
     operation.place = event.place

@@ -15,9 +15,21 @@ nothing. docs/remembering.md says more.
 
 from typing import Final
 
-from mazurka.engine.event import NO_EVENTS, Event
-from mazurka.engine.histories import NOT_KEPT, Histories, Node, end_of, key_of
-from mazurka.engine.operation import ANY, CHOOSE, JOIN, NONE, SPAWN, UNKNOWN, Footprint
+from mazurka.engine.event import NO_EVENTS, Event, footprint_of
+from mazurka.engine.histories import NOT_KEPT, Histories, Node, Opaque, end_of, key_of
+from mazurka.engine.operation import (
+    ANY,
+    CHOOSE,
+    FIRST_ON_PARTS,
+    INDEX_READ,
+    JOIN,
+    NONE,
+    READ_WHOLE,
+    SPAWN,
+    UNKNOWN,
+    Footprint,
+)
+from mazurka.engine.parts import Base
 from mazurka.engine.program import (
     BLOCKED,
     COMPLETE,
@@ -31,6 +43,7 @@ from mazurka.engine.program import (
 from mazurka.engine.result import Failure, Step
 from mazurka.engine.schedule import NamedStep
 from mazurka.engine.turns import Stepper, Turns
+from mazurka.engine.values import Values
 from mazurka.engine.walk import UNTOUCHED, Walk, Walker
 
 FIRST_ONES: Final = 100  # so many computed executions are run, too,
@@ -89,6 +102,7 @@ class Remembered(Program):
             self.answer = self.told(mistaken)
         if self.histories.count > self.histories.most:
             self.histories.make_room()
+            self.walk.forget_contents()
             self.walk.begin()
         if self.runs == TRIAL and self.computed * WORTH < TRIAL:
             self.stop_remembering(NOT_WORTH_IT)
@@ -191,9 +205,21 @@ class Remembered(Program):
         return (
             self.can_step(walker)
             and fits(walker.node, event)
-            and walk.mode_of(walker.node) == event.mode
+            and self.accesses_alike(walker.node, event)
             and walk.perform(walker, event)
         )
+
+    def accesses_alike(self, node: Node, event: Event) -> bool:
+        """Whether the operation after a history would access its location as an event did."""
+        walk = self.walk
+        if node.kind < FIRST_ON_PARTS:
+            return walk.mode_of(node) == event.mode
+        view = walk.view_of(node)
+        if view is None:
+            return False
+        event.view = view
+        event.is_vague = True
+        return walk.values.footprint_by(node.operation, view) == footprint_of(event)
 
     def follow(self, expected: Event) -> bool:
         """Make a step of the path."""
@@ -219,7 +245,7 @@ class Remembered(Program):
         if (
             expected is not None
             and expected.kind != UNKNOWN
-            and (not fits(walker.node, expected) or event.mode != expected.mode)
+            and (not fits(walker.node, expected) or footprint_of(event) != footprint_of(expected))
         ):
             return False
         event.sleep = self.turns.sleep
@@ -297,7 +323,7 @@ class Remembered(Program):
         """Run an execution that was computed, too."""
         events = request.events
         outcome = key_of(self.outcome())
-        values = [key_of(event.before) for event in events]
+        values = [key_of_found(self.values, event) for event in events]
         first = f"{computed.status}, with {self.outcome()!r}"
         answer = self.run_on(request)
         if answer.failed and self.program.sees_all():
@@ -311,11 +337,10 @@ class Remembered(Program):
         ):
             raise Mistaken(first, self.program.ending())
         for position, event in enumerate(events):
-            if key_of(event.before) != values[position]:
-                raise Mistaken(
-                    f"{values[position]!r}",
-                    f"{event.before!r} in '{self.program.operation_name(event)}'",
-                )
+            part, value = key_of_found(self.values, event)
+            known_part, known = values[position]
+            if part != known_part or (value != known and known is not NOT_KEPT):
+                raise Mistaken(f"{known!r}", f"{value!r} in '{self.program.operation_name(event)}'")
         return answer
 
     # What the search asks
@@ -432,25 +457,41 @@ class Lesson:
             known = self.program.operation_name(node.operation)
             raise Mistaken(*self.words(event, known, self.program.operation_name(event)))
         location = event.location
-        found = key_of(event.before)
-        if location >= 0:
-            if found is NOT_KEPT:
+        if event.kind >= FIRST_ON_PARTS:
+            if not self.check_contents(walker, event):
                 return False
-            if walk.value_at(location) is not NOT_KEPT or walk.memory[location] is UNTOUCHED:
-                self.check_value(location, event, found)
-        left = event.after
+        elif location >= 0 and (
+            walk.value_at(location) is not NOT_KEPT or walk.memory[location] is UNTOUCHED
+        ):
+            self.check_value(location, event)
+        before, after = event.before, event.after
         if not walk.perform(walker, event):
             return False
-        if len(walk.events) > self.repeated and key_of(left) != key_of(event.after):
-            raise Mistaken(*self.words(event, event.after, left))
+        left = event.after
+        event.before, event.after = before, after  # which may be objects of the execution
+        is_new = len(walk.events) > self.repeated and event.kind < FIRST_ON_PARTS
+        if is_new and comparable(left) != comparable(after):
+            raise Mistaken(*self.words(event, left, after))
         return True
 
-    def check_value(self, location: int, event: Event, found: object) -> None:
+    def check_contents(self, walker: Walker, event: Event) -> bool:
+        """Note or check what an operation finds in a container; False if nothing is known of it."""
+        walk = self.walk
+        if walk.memory_is_untouched(event.location):
+            walk.note_first_value(event.location, Base())
+        contents = walk.contents_at(event.location)
+        if contents is None:
+            return False
+        if not walk.note_found(contents, walker.node, event):
+            raise Mistaken(*self.words(event, "something else", event.view))
+        return True
+
+    def check_value(self, location: int, event: Event) -> None:
         walk = self.walk
         if walk.memory[location] is UNTOUCHED:
             same = walk.note_first_value(location, event.before)
         else:
-            same = key_of(walk.memory[location]) == found
+            same = comparable(walk.memory[location]) == comparable(event.before)
         if not same:
             raise Mistaken(*self.words(event, walk.value_at(location), event.before))
 
@@ -465,8 +506,7 @@ class Lesson:
         upcoming = self.upcoming.get(walker.id)
         if node is not self.walk.unseen:
             if not node.is_known and upcoming:
-                node.operation = self.walk.histories.node_for(upcoming[-1], True).operation
-                node.is_known = True
+                node.know(self.walk.histories.node_for(upcoming[-1], True))
             return
         if walker.key is NOT_KEPT:
             return
@@ -510,6 +550,26 @@ def fits(node: Node, event: Event) -> bool:
         and ((kind != SPAWN and kind != JOIN) or operation.choice == event.choice)
         and (kind != CHOOSE or event.choice < operation.alternatives)
     )
+
+
+def comparable(value: object) -> object:
+    """What is compared of values: those that are not kept may be any."""
+    key = key_of(value)
+    return NOT_KEPT if isinstance(key, Opaque) else key
+
+
+def key_of_found(values: Values, event: Event) -> tuple[object, object]:
+    """What an event found, to compare: of a container, and as a value."""
+    kind = event.kind
+    if kind < FIRST_ON_PARTS:
+        return None, comparable(event.before)
+    event.is_vague = True  # so that the run looks again
+    length, is_there, value = values.seen_in(event.view)
+    if kind < INDEX_READ:
+        return is_there, comparable(value) if is_there else None
+    if kind == INDEX_READ and event.part >= 0:
+        return length, comparable(value)
+    return None if kind == READ_WHOLE else length, None
 
 
 def threads_of(answer: Answer) -> list[list[int]]:

@@ -31,6 +31,19 @@ class Values:
         the latest first. One that may block accesses it in this way once it is enabled."""
         raise NotImplementedError
 
+    def view(self, length: int, is_there: bool, value: object) -> object:
+        """What an operation on a container finds, as its event has it: how many items, and whether
+        its own is one of them."""
+        raise NotImplementedError
+
+    def seen_in(self, view: object) -> tuple[int, bool, object]:
+        """The other way round."""
+        raise NotImplementedError
+
+    def footprint_by(self, operation: Event, view: object) -> Footprint:
+        """How an operation on a container accesses it if it finds this."""
+        raise NotImplementedError
+
     def plus(self, value: object, adds: list[Event]) -> object:
         """A value after some adds (which leave it alone if it is none that can be added to)."""
         for add in adds:

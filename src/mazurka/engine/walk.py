@@ -9,23 +9,30 @@ from mazurka.engine.histories import (
     SPAWNED,
     Histories,
     Node,
+    Opaque,
     key_of,
     unseen,
 )
 from mazurka.engine.operation import (
     ADD,
+    APPEND,
     CHOOSE,
     DISABLED,
+    FIRST_ON_PARTS,
+    INDEX_READ,
     JOIN,
     LOAD,
     NONE,
     NOTIFY,
+    READ_WHOLE,
     SPAWN,
     STORE,
+    is_on_item,
     is_steady,
     may_block,
     mode_when_enabled,
 )
+from mazurka.engine.parts import ABSENT, LENGTH_NOT_KNOWN, Base, Change, Contents, Undo
 from mazurka.engine.program import NOBODY, Program
 from mazurka.engine.turns import Stepper, Steppers
 
@@ -65,6 +72,8 @@ class Walk(Steppers):
         self.live: list[Stepper] = []  # the walkers of this execution, in the order of spawns
         self.memory: list[object] = []  # by location
         self.makers: list[int] = []  # by location: who decides its first value
+        self.bases: list[Base] = []  # of containers, of which something is known
+        self.vague: set[int] = set()  # locations that had a value which cannot be looked into
         self.events: list[Event] = []
         # For each event: where its thread stood before, and what its location held.
         self.nodes_before: list[Node] = []
@@ -93,6 +102,8 @@ class Walk(Steppers):
             event = events.pop()
             self.walkers[event.thread].stand(self.nodes_before.pop())
             value = self.values_before.pop()
+            if isinstance(value, Undo):
+                value = value.undo()
             if event.location >= 0:
                 self.memory[event.location] = value
             elif event.kind == SPAWN:
@@ -131,7 +142,7 @@ class Walk(Steppers):
         if not may_block(kind):
             return True
         value = self.value_at(node.location)
-        if value is NOT_KEPT:
+        if value is NOT_KEPT or node.location in self.vague:
             self.is_blind = True
             return False
         return self.values.mode(node.operation, value) != DISABLED
@@ -151,7 +162,7 @@ class Walk(Steppers):
         if is_steady(node.kind):
             return operation.mode
         value = self.value_at(node.location)
-        if value is NOT_KEPT:
+        if value is NOT_KEPT or node.location in self.vague:
             self.is_blind = True
             return DISABLED
         return self.values.mode(operation, value)
@@ -160,13 +171,27 @@ class Walk(Steppers):
         """The operation that a thread stands before, as the event that it would be now."""
         operation = walker.node.operation
         event = Event(
-            walker.id, operation.kind, operation.location, self.mode_of(walker.node),
-            operation.first, operation.second,
-        )  # fmt: skip
+            walker.id, operation.kind, operation.location, NONE, operation.first, operation.second
+        )
+        event.is_vague = isinstance(operation.first, Opaque)
+        if event.kind >= FIRST_ON_PARTS:
+            self.set_footprint(event, walker.node)
+        else:
+            event.mode = self.mode_of(walker.node)
         event.choice = operation.choice
         event.alternatives = operation.alternatives
         event.place = operation.place
         return event
+
+    def set_footprint(self, event: Event, node: Node) -> None:
+        view = self.view_of(node)
+        if view is None:
+            self.is_blind = True
+            event.mode = DISABLED
+            return
+        event.view = view
+        event.mode, event.structure, event.part = self.values.footprint_by(event, view)
+        event.is_vague = True  # its values may be placeholders
 
     def left_standing(self, walker: Walker) -> Event:
         """The same at the end of an execution that the thread does not end in."""
@@ -215,7 +240,13 @@ class Walk(Steppers):
         """An execution shows what a location held at first; False if it was something else."""
         known = self.first_value(location)
         maker = self.maker(location)
+        if key_of(value) is NOT_KEPT and not isinstance(value, Base):
+            if known is NOT_KEPT and not self.may_be_vague(location):
+                return True
+            value = Opaque()
         if known is not NOT_KEPT:
+            if isinstance(known, Opaque):
+                return isinstance(value, Opaque)
             return key_of(known) == key_of(value)
         if maker == NOBODY:
             self.histories.constants[location] = value
@@ -224,6 +255,103 @@ class Walk(Steppers):
             if node is not self.unseen:
                 node.note_first_value(location, value)
         return True
+
+    def memory_is_untouched(self, location: int) -> bool:
+        return self.value_at(location) is NOT_KEPT and self.memory[location] is UNTOUCHED
+
+    # What containers hold
+
+    def contents_at(self, location: int) -> Contents | None:
+        """The contents of a container; None if nothing is known of them."""
+        value = self.value_at(location)
+        if isinstance(value, Base):
+            return Contents(value)
+        return value if isinstance(value, Contents) else None
+
+    def view_of(self, node: Node) -> object:
+        """What the operation after a history would find in its container; None if that is not
+        known."""
+        contents = self.contents_at(node.location)
+        if contents is None:
+            return None
+        length = contents.length()
+        if node.kind == READ_WHOLE:
+            return self.values.view(max(length, 0), False, None)
+        if node.kind > READ_WHOLE:
+            change = contents.change_by(node)
+            return None if change is None else change.view
+        if not is_on_item(node.kind):
+            return None if length == LENGTH_NOT_KNOWN else self.values.view(length, False, None)
+        if node.kind < INDEX_READ:
+            value = contents.value(node.item)
+            if value is NOT_KEPT:
+                return None
+            return self.values.view(max(length, 0), value is not ABSENT, value)
+        if length == LENGTH_NOT_KNOWN:
+            return None
+        value = contents.value(node.item) if node.kind == INDEX_READ else None
+        return None if value is NOT_KEPT else self.values.view(length, False, value)
+
+    def note_found(self, contents: Contents, node: Node, event: Event) -> bool:
+        """An execution shows what an operation finds in a container; False if that was known to be
+        something else."""
+        base = contents.base
+        if base.is_unknown():
+            self.bases.append(base)
+        self.histories.count += 1
+        kind = node.kind
+        if kind == READ_WHOLE:
+            return True
+        if kind > READ_WHOLE:
+            if contents.change_by(node) is None:
+                base.changes[(contents.key(), node)] = Change(event)
+            return True
+        length, is_there, value = self.values.seen_in(event.view)
+        if kind >= INDEX_READ:
+            if contents.length() == LENGTH_NOT_KNOWN:
+                base.length = length - contents.more
+            elif contents.length() != length:
+                return False
+            if kind != INDEX_READ or node.item >= length:
+                return True
+            is_there = True
+        return note_item(contents, node.item, value if is_there else ABSENT)
+
+    def forget_contents(self) -> None:
+        for base in self.bases:
+            base.forget()
+        self.bases = []
+
+    def perform_on_parts(self, walker: Walker, event: Event) -> object:
+        """The same as `perform` for an operation on a container: gives what it finds, as a key."""
+        node = walker.node
+        location = node.location
+        contents = self.contents_at(location)
+        key = NOT_KEPT if contents is None else contents.result(node)
+        if contents is None or key is NOT_KEPT:
+            return NOT_KEPT
+        before = self.memory[location]
+        if node.kind > READ_WHOLE:
+            change = contents.change_by(node)
+            if change is None:
+                return NOT_KEPT
+            self.values_before.append(before)
+            if not change.is_read:
+                self.memory[location] = Contents(change.base)
+            return key
+        if node.kind == APPEND and contents.length() == LENGTH_NOT_KNOWN:
+            return NOT_KEPT
+        if node.kind < INDEX_READ and contents.value(node.item) is NOT_KEPT:
+            return NOT_KEPT
+        undo = contents.put(node)
+        if undo is None or before is not contents:
+            self.values_before.append(before)
+            if undo is not None:
+                self.memory[location] = contents
+        else:
+            self.values_before.append(undo)
+        event.after = node.left
+        return key
 
     def maker(self, location: int) -> int:
         while len(self.makers) <= location:
@@ -245,9 +373,21 @@ class Walk(Steppers):
             if value is NOT_KEPT:
                 return False
             after = value
+            if kind >= FIRST_ON_PARTS:
+                key = self.perform_on_parts(walker, event)
+                if key is NOT_KEPT:
+                    return False
+                self.come_to(walker, event, key)
+                return True
             if kind == LOAD:
                 key = key_of(value)
-            elif kind == STORE or kind == NOTIFY:
+            elif kind == STORE:
+                after = node.left
+                if isinstance(after, Opaque) and not self.may_be_vague(location):
+                    return False
+            elif location in self.vague:
+                return False
+            elif kind == NOTIFY:
                 after = self.values.apply(event, value)[1]
             else:
                 result, after = self.values.apply(event, value)
@@ -269,6 +409,19 @@ class Walk(Steppers):
                 if key is NOT_KEPT:
                     return False
             self.values_before.append(None)
+        self.come_to(walker, event, key)
+        return True
+
+    def may_be_vague(self, location: int) -> bool:
+        """A location gets a value that cannot be looked into; False if some operation has to."""
+        if location in self.histories.judged:
+            return False
+        self.vague.add(location)
+        return True
+
+    def come_to(self, walker: Walker, event: Event, key: object) -> None:
+        """A thread has performed its operation, and got something."""
+        node = walker.node
         self.nodes_before.append(node)
         self.events.append(event)
         node.used = self.now
@@ -278,10 +431,9 @@ class Walk(Steppers):
             walker.key = key
             following = self.unseen
         walker.stand(following)
-        if kind == SPAWN:
+        if event.kind == SPAWN:
             self.spawn(event.choice, node.child, node, SPAWNED)
         self.recent = walker
-        return True
 
     def lose(self, walker: Walker, event: Event) -> None:
         """A thread performs an operation, and what comes of that is not known from here on."""
@@ -299,3 +451,15 @@ class Walk(Steppers):
         if event.kind == SPAWN:
             self.spawn(event.choice, None, None, NOT_KEPT)
         self.recent = walker
+
+
+def note_item(contents: Contents, item: int, seen: object) -> bool:
+    """An execution shows the value of an item; False if another one was known."""
+    known = contents.value(item)
+    is_kept = seen is ABSENT or key_of(seen) is not NOT_KEPT
+    if known is NOT_KEPT:
+        contents.base.values[item] = seen if is_kept else Opaque()
+        return True
+    if known is ABSENT or seen is ABSENT:
+        return known is seen
+    return isinstance(known, Opaque) or (is_kept and key_of(known) == key_of(seen))

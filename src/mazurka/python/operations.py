@@ -230,6 +230,18 @@ class PythonValues(Values):
         item = cast(int, operation.first)
         return footprint(operation.kind, item, view_without(item, operation, changes))
 
+    def view(self, length: int, is_there: bool, value: object) -> object:
+        view = View(length, is_there, None)
+        view.value = value
+        return view
+
+    def seen_in(self, view: object) -> tuple[int, bool, object]:
+        seen = cast(View, view)
+        return seen.length, seen.present, seen.value
+
+    def footprint_by(self, operation: Event, view: object) -> Footprint:
+        return footprint(operation.kind, cast(int, operation.first), cast(View, view))
+
     def plus(self, value: object, adds: list[Event]) -> object:
         for add in adds:
             if isinstance(value, int) and isinstance(add.first, int):  # else the add raises

@@ -33,8 +33,8 @@ from mazurka.python.memory.identities import Misjudged
 from mazurka.python.operations import PythonValues
 from mazurka.python.primitives.undivided import are_atomic
 from mazurka.python.remembering import (
-    SEEN_WHOLLY,
     has_plain_data,
+    is_seen_wholly,
     maker_of,
     why_unremembered,
 )
@@ -336,11 +336,10 @@ class PythonProgram(Program):
         return self.runtime.memory is not None
 
     def remembers(self, event: Event) -> bool:
-        if event.location >= 0:
-            kind = self.runtime.names.locations[event.location].cell_type
-            if kind not in SEEN_WHOLLY:
-                return False
-        return has_plain_data(event)
+        locations = self.runtime.names.locations
+        return has_plain_data(event) and (
+            event.location < 0 or is_seen_wholly(locations[event.location])
+        )
 
     def maker(self, location: int) -> int:
         return maker_of(self.runtime.names, location)

@@ -1,6 +1,7 @@
 """Which executions of Python programs can be computed (engine/remembered.py): those of which all is
 known that may matter. Everything else is run."""
 
+from collections import OrderedDict, defaultdict, deque
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Final
 
@@ -12,10 +13,11 @@ from mazurka.engine.operation import (
     FIRST_ON_PARTS,
     JOIN,
     SPAWN,
+    STORE,
 )
 from mazurka.engine.program import NOBODY, NOT_KNOWN
 from mazurka.python.check import Check
-from mazurka.python.memory.cells import Variable
+from mazurka.python.memory.cells import Contents, Variable
 from mazurka.python.primitives.atomic import Atomic
 from mazurka.python.primitives.counters import Count
 from mazurka.python.primitives.events import Event as Flag
@@ -25,11 +27,15 @@ from mazurka.python.primitives.standard_queues import Gets, Place, Puts, Unfinis
 from mazurka.python.runtime.names import Names
 from mazurka.python.runtime.runtime import NOTHING
 from mazurka.python.runtime.standard_thread import Ended
+from mazurka.python.runtime.thread import Location
 
 # Objects that have nothing but their value that threads could tell each other by.
 SEEN_WHOLLY: Final = (
     Atomic, Count, Ended, Flag, Gets, Lock, Place, Puts, RLock, Semaphore, Unfinished, Variable,
 )  # fmt: skip
+
+# Containers of which operations do what their kind says: no item is too large for them, say.
+CONTAINERS: Final = (list, dict, set, deque, defaultdict, OrderedDict)
 
 TIMEOUTS_LAST: Final = "timeouts come last, which depends on all that the threads do"
 SYNC: Final = "accesses are no steps with granularity='sync'"
@@ -57,6 +63,12 @@ def why_unremembered(check: Check, is_put_back: bool) -> str:
     return next((why for holds, why in reasons if holds), runtime.hidden)
 
 
+def is_seen_wholly(location: Location) -> bool:
+    if location.cell_type is Contents:
+        return location.holds in CONTAINERS
+    return location.cell_type in SEEN_WHOLLY
+
+
 def has_plain_data(event: Event) -> bool:
     """Whether the data of an operation are the same whenever its thread comes to it."""
     kind = event.kind
@@ -64,8 +76,12 @@ def has_plain_data(event: Event) -> bool:
         return True
     if kind == CHOOSE:
         return type(event.first) is int
-    if kind >= FIRST_ON_PARTS or kind == AWAIT_PART:
+    if kind == AWAIT_PART:
         return False
+    if kind >= FIRST_ON_PARTS:
+        return is_plain(event.second)
+    if kind == STORE:  # of what, the thread's history decides
+        return True
     return all(is_plain(part) for part in (event.first, event.second))
 
 

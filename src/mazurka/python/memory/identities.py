@@ -778,10 +778,14 @@ class Objects(Memory):
         if contents is None:
             contents = Contents(container, shape_of(type(container)))
             identity = record.identity
+            kind = type(container)
             if identity.contents < 0:
                 identity.contents = new_location(identity.name, identity, "", Contents)
+                self.runtime.names.locations[identity.contents].holds = kind
             contents.location = identity.contents
             contents.known = self.runtime.names.locations[contents.location]
+            if contents.known.holds is not kind:
+                contents.known.holds = None
             record.contents = contents
         contents.epoch = self.runtime.epoch
         return contents

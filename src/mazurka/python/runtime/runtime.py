@@ -460,7 +460,7 @@ class Runtime(Standing):
         if self.pending and (thread is not self.recent or self.starts_at_once):
             return None
         event = self.events[self.position]
-        if event.thread != thread.id:
+        if event.thread != thread.id or event.is_vague:
             return None
         if cell.epoch != self.epoch:
             self.adopt(cell)
@@ -580,6 +580,10 @@ class Runtime(Standing):
             if kind == CHOOSE and thread.alternatives and event.alternatives != thread.alternatives:
                 self.diverge(event, thread, kind, -1, "from other values")
             thread.choice = event.choice
+            if event.is_vague:
+                event.is_vague = False
+                if kind >= FIRST_ON_PARTS:
+                    event.view = cell.look(kind, cast(int, thread.first), thread.second)
             # Values may be objects of this very execution: searches compare them with each other.
             event.before = cell.value if kind < FIRST_ON_PARTS else cell.snapshot(event.mode)
             event.first = thread.first

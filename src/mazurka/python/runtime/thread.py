@@ -36,6 +36,7 @@ class Location:
         self.instruction = 0
         self.owner: Identity | None = None  # if it is part of an ordinary object,
         self.field = ""  # which attribute; none: its items
+        self.holds: type | None = None  # of the items of a container: its class, if always the same
         self.keys: list[object] | None = None  # of a container whose items have keys, by number
         self.numbers: dict[object, int] = {}  # and the other way round
         self.is_changed = False  # of an attribute: whether some step has changed it
