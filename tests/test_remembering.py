@@ -1,6 +1,7 @@
 """Executions that are computed: what the doors say of them. (That they are right is for the oracles
 to say: tests/conformance, tests/oracles.)"""
 
+import contextlib
 import queue
 import random
 import threading
@@ -77,13 +78,115 @@ def through_a_queue(maxsize: int) -> int:
     return total.load()
 
 
+def with_lists() -> tuple[object, ...]:
+    items = [0, 0]
+    done: list[int] = []
+
+    def work(number: int) -> None:
+        for place in range(2):
+            items[place] = items[place] + number
+        done.append(number)
+
+    in_threads(work)
+    return tuple(items), len(done), tuple(done)
+
+
+def with_dicts() -> tuple[object, ...]:
+    counts: dict[object, int] = {}
+
+    def work(number: int) -> None:
+        for _ in range(2):
+            if number not in counts:
+                counts[number] = 0
+            counts["all"] = counts.get("all", 0) + 1
+            counts[number] += 1
+        if number == 1:
+            counts.pop("all")
+
+    in_threads(work)
+    return tuple(counts.items())
+
+
+def with_sets() -> tuple[object, ...]:
+    seen: set[int] = set()
+
+    def work(number: int) -> bool:
+        seen.add(number)
+        seen.discard(3 - number)
+        return number in seen
+
+    in_threads(work)
+    return tuple(sorted(seen))
+
+
+class Link:
+    def __init__(self, value: int, following: "Link | None") -> None:
+        self.value = value
+        self.following = following
+
+
+def with_objects() -> tuple[int, ...]:
+    """A stack whose push is no step: links are lost."""
+    box = Box()
+    top: Link | None = None
+
+    def push(number: int) -> None:
+        nonlocal top
+        for turn in range(2):
+            top = Link(10 * number + turn, top)
+        box.p += number
+
+    in_threads(push)
+    values = [box.p]
+    while top is not None:
+        values.append(top.value)
+        top = top.following
+    return tuple(values)
+
+
+def with_a_condition() -> tuple[int, ...]:
+    condition = threading.Condition()
+    ready = Atomic(0)
+    taken: list[int] = []
+
+    def work(number: int) -> None:
+        with condition:
+            if number == 1:
+                ready.store(1)
+                condition.notify_all()
+            elif not ready.load():
+                condition.wait()
+            taken.append(number)
+
+    in_threads(work, 3)
+    return tuple(taken)
+
+
+def in_threads(work: Callable[[int], object], count: int = 2) -> None:
+    threads = [threading.Thread(target=work, args=(number + 1,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
 def found(result: Result) -> tuple[object, ...]:
     return result.verdict, result.complete, result.blocked, result.redundant, result.outcomes
 
 
 @pytest.mark.parametrize(
     "program",
-    [with_atomics, with_attributes, partial(through_a_queue, 0), partial(through_a_queue, 1)],
+    [
+        with_atomics,
+        with_attributes,
+        with_lists,
+        with_dicts,
+        with_sets,
+        with_objects,
+        with_a_condition,
+        partial(through_a_queue, 0),
+        partial(through_a_queue, 1),
+    ],
 )
 @pytest.mark.parametrize("algorithm", ["pop", "optimal", "trust"])
 def test_executions_are_computed(program: Callable[[], object], algorithm: Any) -> None:
@@ -227,21 +330,20 @@ def test_what_is_shared_unseen_ends_it() -> None:
     assert result.unremembered.startswith("threads share what is not seen")
 
 
-def test_conditions_are_run() -> None:
+def test_a_condition_used_without_its_lock_ends_it() -> None:
+    """Somebody has the lock, so that the condition can be used; not the thread that uses it."""
+
     def program() -> None:
-        condition = threading.Condition()
-        ready = Atomic(0)
+        lock = threading.Lock()
+        condition = threading.Condition(lock)
 
-        def waiter() -> None:
-            with condition:
-                while not ready.load():
-                    condition.wait()
+        def other() -> None:
+            with contextlib.suppress(RuntimeError):  # the lock is free
+                condition.notify()
 
-        thread = threading.Thread(target=waiter)
-        thread.start()
-        with condition:
-            ready.store(1)
-            condition.notify()
+        with lock:
+            thread = threading.Thread(target=other)
+            thread.start()
         thread.join()
 
     result = explore(program, remember=True)

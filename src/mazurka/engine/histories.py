@@ -15,11 +15,11 @@ from mazurka.engine.operation import (
     INDEX_SET,
     ITEM_INSERT,
     ITEM_SET,
-    LOAD,
     NONE,
     STORE,
     UNKNOWN,
 )
+from mazurka.engine.values import Values
 
 NOT_KEPT: Final = object()  # in place of a value that cannot be compared from run to run
 SPAWNED: Final = object()  # in place of what an operation gives: the history of a child that begins
@@ -82,6 +82,7 @@ class Node:
         self.operation = operation  # as the event that it would become; its mode if that is steady
         self.kind = operation.kind  # NONE: the thread has ended; UNKNOWN: what it does is not known
         self.location = operation.location
+        self.judges = False  # whether it matters which value the operation finds
         self.item = -1  # of a container
         self.left: object = None  # what it stores in a location, or as an item
         self.is_known = is_known  # whether that is all of it; else its place is not known yet
@@ -98,6 +99,7 @@ class Node:
     def know(self, other: "Node") -> None:
         """It was seen what the thread does then."""
         self.operation = other.operation
+        self.judges = other.judges
         self.left = other.left
         self.is_known = True
 
@@ -169,7 +171,8 @@ def end_of(thread: int, result: object) -> Node:
 class Histories:
     """The histories of all threads: those of a child begin where it is spawned."""
 
-    def __init__(self, megabytes: float) -> None:
+    def __init__(self, values: Values, megabytes: float) -> None:
+        self.values = values
         self.root: Node | None = None  # of the first thread
         self.most = int(megabytes * 1e6 / NODE_BYTES)
         self.count = 0
@@ -190,10 +193,11 @@ class Histories:
         if operation is None:
             operation = operation_of(event, first)
             self.operations[key] = operation
-        if event.location >= 0 and LOAD != kind != STORE and kind < FIRST_ON_PARTS:
-            self.judged.add(event.location)
         node = Node(operation, is_known)
         node.left = left
+        if event.location >= 0 and kind < FIRST_ON_PARTS and self.values.judges(event):
+            node.judges = True
+            self.judged.add(event.location)
         if kind >= FIRST_ON_PARTS and isinstance(operation.first, int):
             node.item = operation.first
         return node
@@ -243,9 +247,9 @@ def left_by(event: Event) -> object:
     kind = event.kind
     if kind == STORE:
         return event.first if key_of(event.first) is not NOT_KEPT else Opaque()
-    if kind == ITEM_SET or kind == INDEX_SET:
+    if kind == ITEM_SET or kind == INDEX_SET or kind == APPEND:
         return event.after if key_of(event.after) is not NOT_KEPT else Opaque()
-    return Opaque() if kind == APPEND or kind == ITEM_INSERT else None
+    return Opaque() if kind == ITEM_INSERT else None
 
 
 def operation_of(event: Event, first: object) -> Event:

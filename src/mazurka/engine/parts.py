@@ -3,13 +3,14 @@
 Not all of it has to be known. A container is what it was at some point, its base, and what was
 done to its items since. What a base holds is noted when an execution shows it. An operation on all
 of the container leads to another base: always to the same one from the same contents, as a thread
-that has the same history does the same.
+that has the same history does the same. Small contents that are values only are told by these:
+then it makes no difference how they came about.
 """
 
 from typing import Final
 
 from mazurka.engine.event import Event
-from mazurka.engine.histories import NOT_KEPT, Node, key_of
+from mazurka.engine.histories import NOT_KEPT, Node, Opaque, key_of
 from mazurka.engine.operation import (
     APPEND,
     INDEX_READ,
@@ -25,6 +26,7 @@ from mazurka.engine.operation import (
 ABSENT: Final = object()  # in place of an item that is not there
 BEYOND: Final = object()  # what an index gives that is too large
 LENGTH_NOT_KNOWN: Final = -1
+MOST_ITEMS: Final = 32  # of contents that are told by their values
 
 
 class Base:
@@ -33,15 +35,17 @@ class Base:
     def __init__(self) -> None:
         self.length = LENGTH_NOT_KNOWN
         self.values: dict[int, object] = {}  # of its items, as far as they were seen
-        self.changes: dict[object, Change] = {}
+        self.order: list[int] | None = None  # the items, if they are all known
+        self.told: dict[object, object] = {}  # what else was there after changes: a key for a key
 
     def is_unknown(self) -> bool:
-        return self.length == LENGTH_NOT_KNOWN and not self.values and not self.changes
+        return self.length == LENGTH_NOT_KNOWN and not self.values and not self.told
 
     def forget(self) -> None:
         self.length = LENGTH_NOT_KNOWN
         self.values = {}
-        self.changes = {}
+        self.order = None
+        self.told = {}
 
 
 class Change:
@@ -51,6 +55,13 @@ class Change:
         self.view = event.view
         self.is_read = event.mode == READ  # of nothing: an item was to be taken
         self.base = Base()
+
+
+class Undo:
+    """What a location held before an event, if it has to be put together again."""
+
+    def undo(self) -> object:
+        raise NotImplementedError
 
 
 class Contents:
@@ -73,11 +84,48 @@ class Contents:
 
     def key(self) -> object:
         """What stands for all that it holds: the same for the same contents."""
-        items = [(item, key_of_part(value)) for item, value in self.values.items()]
-        return self.base, self.more, tuple(self.order), frozenset(items)
+        if self.base.order is not None and self.length() <= MOST_ITEMS:
+            return tuple([(item, key_of(self.value(item))) for item in self.items(self.base.order)])
+        changes = self.key_of_changes()
+        return self.base.told.get(changes, (self.base, changes))
 
-    def change_by(self, node: Node) -> Change | None:
-        return self.base.changes.get((self.key(), node))
+    def key_of_changes(self) -> object:
+        items = [(item, key_of_part(value)) for item, value in self.values.items()]
+        return self.more, tuple(self.order), frozenset(items)
+
+    def items(self, first: list[int]) -> list[int]:
+        """The items in their order, if those of the base are known."""
+        if not self.order:
+            return first
+        items = first.copy()
+        for item in self.order:
+            if item in items:
+                items.remove(item)
+            else:
+                items.append(item)
+        return items
+
+    def note_whole(self, contents: list[tuple[int, object]]) -> bool:
+        """An execution shows all that it holds; False if that was known to be something else."""
+        if self.base.order is not None:
+            items = self.items(self.base.order)
+            return len(items) == len(contents) and all(
+                item == items[place] and self.has_there(item, value)
+                for place, (item, value) in enumerate(contents)
+            )
+        if self.values:
+            key = tuple([(item, key_of(value)) for item, value in contents])
+            return self.base.told.setdefault(self.key_of_changes(), key) == key
+        if self.base.length == LENGTH_NOT_KNOWN or self.base.length == len(contents):
+            self.base.length = len(contents)
+            self.base.values = dict(contents)
+            self.base.order = [item for item, _ in contents]
+            return True
+        return False
+
+    def has_there(self, item: int, value: object) -> bool:
+        known = self.value(item)
+        return isinstance(known, Opaque) or key_of(known) == key_of(value)
 
     # What an operation gives
 
@@ -104,7 +152,7 @@ class Contents:
 
     # What it changes
 
-    def put(self, node: Node) -> "Undo | None":
+    def put(self, node: Node) -> Undo | None:
         """Let the operation after a history change its item; gives how to undo that."""
         kind = node.kind
         if kind == APPEND:
@@ -122,8 +170,8 @@ class Contents:
             return self.put_item(item, node.left, 0)
         return None
 
-    def put_item(self, item: int, value: object, more: int) -> "Undo":
-        undo = Undo(self, item, self.values.get(item, NOT_KEPT), self.more, len(self.order))
+    def put_item(self, item: int, value: object, more: int) -> Undo:
+        undo = UndoItem(self, item, self.values.get(item, NOT_KEPT), self.more, len(self.order))
         self.values[item] = value
         if more:
             self.more += more
@@ -131,7 +179,7 @@ class Contents:
         return undo
 
 
-class Undo:
+class UndoItem(Undo):
     """How a container goes back to what it was before a change of an item."""
 
     def __init__(self, contents: Contents, item: int, value: object, more: int, order: int) -> None:

@@ -25,6 +25,7 @@ from mazurka.engine.operation import (
     JOIN,
     NONE,
     READ_WHOLE,
+    RELEASE,
     SPAWN,
     UNKNOWN,
     Footprint,
@@ -73,7 +74,7 @@ class Remembered(Program):
         self.program = program
         self.max_events = max_events
         self.request = Request(self.events)  # the latest
-        self.histories = Histories(megabytes)
+        self.histories = Histories(program.values, megabytes)
         self.walk = Walk(program, self.histories)
         self.turns = Turns(self.walk)
         self.why_not = ""  # why nothing is remembered
@@ -88,6 +89,7 @@ class Remembered(Program):
         self.difference: Failure | None = None  # of a program that does not repeat itself
         self.first_ones = FIRST_ONES
         self.every = EVERY
+        program.be_remembered()
 
     def run(self, request: Request) -> Answer:
         if self.why_not or request.prefix:
@@ -295,6 +297,8 @@ class Remembered(Program):
     def run_rest(self, request: Request) -> Answer:
         """Run what was computed so far, and then the rest; and learn from it."""
         begin, repeated = len(self.walk.events), len(self.events)
+        for position in range(begin, repeated):
+            look_again(self.events[position])
         answer = self.run_on(request)
         why_not = self.program.unremembered()
         if why_not and answer.failed and begin > 0 and not self.program.sees_all():
@@ -464,6 +468,8 @@ class Lesson:
             walk.value_at(location) is not NOT_KEPT or walk.memory[location] is UNTOUCHED
         ):
             self.check_value(location, event)
+        if event.kind == RELEASE and event.first != node.operation.first:
+            raise Mistaken(*self.words(event, node.operation.first, event.first))
         before, after = event.before, event.after
         if not walk.perform(walker, event):
             return False
@@ -558,12 +564,19 @@ def comparable(value: object) -> object:
     return NOT_KEPT if isinstance(key, Opaque) else key
 
 
+def look_again(event: Event) -> None:
+    """An event is to be repeated that may find something else in a container than it did, or hand
+    something else on."""
+    if event.kind >= FIRST_ON_PARTS or event.kind == RELEASE:
+        event.is_vague = True
+
+
 def key_of_found(values: Values, event: Event) -> tuple[object, object]:
     """What an event found, to compare: of a container, and as a value."""
     kind = event.kind
     if kind < FIRST_ON_PARTS:
         return None, comparable(event.before)
-    event.is_vague = True  # so that the run looks again
+    look_again(event)
     length, is_there, value = values.seen_in(event.view)
     if kind < INDEX_READ:
         return is_there, comparable(value) if is_there else None

@@ -10,7 +10,7 @@ execution can be computed without running the program.
 from typing import cast
 
 from mazurka.engine.event import Event
-from mazurka.engine.operation import DISABLED, Footprint
+from mazurka.engine.operation import DISABLED, LOAD, STORE, Footprint
 from mazurka.engine.subclassing import mypyc_attr
 
 
@@ -31,6 +31,10 @@ class Values:
         the latest first. One that may block accesses it in this way once it is enabled."""
         raise NotImplementedError
 
+    def judges(self, operation: Event) -> bool:
+        """Whether it matters which value an operation finds, beyond what it gives its thread."""
+        return operation.kind != LOAD and operation.kind != STORE
+
     def view(self, length: int, is_there: bool, value: object) -> object:
         """What an operation on a container finds, as its event has it: how many items, and whether
         its own is one of them."""
@@ -38,6 +42,11 @@ class Values:
 
     def seen_in(self, view: object) -> tuple[int, bool, object]:
         """The other way round."""
+        raise NotImplementedError
+
+    def all_seen_in(self, view: object) -> list[tuple[int, object]] | None:
+        """What an operation on all of a container has found there, as numbered items in their
+        order; None if that was not kept."""
         raise NotImplementedError
 
     def footprint_by(self, operation: Event, view: object) -> Footprint:

@@ -14,6 +14,7 @@ from mazurka.engine.histories import (
     unseen,
 )
 from mazurka.engine.operation import (
+    ACQUIRE,
     ADD,
     APPEND,
     CHOOSE,
@@ -25,8 +26,10 @@ from mazurka.engine.operation import (
     NONE,
     NOTIFY,
     READ_WHOLE,
+    RELEASE,
     SPAWN,
     STORE,
+    TRY_ACQUIRE,
     is_on_item,
     is_steady,
     may_block,
@@ -59,6 +62,22 @@ class Walker(Stepper):
         self.finished = node.kind == NONE
 
 
+class UndoRelease(Undo):
+    """How a lock goes back to what it was before it was released."""
+
+    def __init__(
+        self, handed: dict[int, object], location: int, what: object, before: object
+    ) -> None:
+        self.handed = handed
+        self.location = location
+        self.what = what
+        self.before = before
+
+    def undo(self) -> object:
+        self.handed[self.location] = self.what
+        return self.before
+
+
 class Walk(Steppers):
     """The threads of an execution that is computed."""
 
@@ -71,8 +90,10 @@ class Walk(Steppers):
         self.walkers: list[Walker] = []
         self.live: list[Stepper] = []  # the walkers of this execution, in the order of spawns
         self.memory: list[object] = []  # by location
+        self.handed: dict[int, object] = {}  # what holders of locks leave to the next ones
         self.makers: list[int] = []  # by location: who decides its first value
         self.bases: list[Base] = []  # of containers, of which something is known
+        self.changes: dict[object, Change] = {}  # by what there was before, and by a history
         self.vague: set[int] = set()  # locations that had a value which cannot be looked into
         self.events: list[Event] = []
         # For each event: where its thread stood before, and what its location held.
@@ -142,7 +163,7 @@ class Walk(Steppers):
         if not may_block(kind):
             return True
         value = self.value_at(node.location)
-        if value is NOT_KEPT or node.location in self.vague:
+        if value is NOT_KEPT or (node.judges and node.location in self.vague):
             self.is_blind = True
             return False
         return self.values.mode(node.operation, value) != DISABLED
@@ -162,7 +183,7 @@ class Walk(Steppers):
         if is_steady(node.kind):
             return operation.mode
         value = self.value_at(node.location)
-        if value is NOT_KEPT or node.location in self.vague:
+        if value is NOT_KEPT or (node.judges and node.location in self.vague):
             self.is_blind = True
             return DISABLED
         return self.values.mode(operation, value)
@@ -278,7 +299,7 @@ class Walk(Steppers):
         if node.kind == READ_WHOLE:
             return self.values.view(max(length, 0), False, None)
         if node.kind > READ_WHOLE:
-            change = contents.change_by(node)
+            change = self.changes.get((contents.key(), node))
             return None if change is None else change.view
         if not is_on_item(node.kind):
             return None if length == LENGTH_NOT_KNOWN else self.values.view(length, False, None)
@@ -300,11 +321,16 @@ class Walk(Steppers):
             self.bases.append(base)
         self.histories.count += 1
         kind = node.kind
-        if kind == READ_WHOLE:
-            return True
-        if kind > READ_WHOLE:
-            if contents.change_by(node) is None:
-                base.changes[(contents.key(), node)] = Change(event)
+        if kind >= READ_WHOLE:
+            whole = self.values.all_seen_in(event.view)
+            if (
+                whole is not None
+                and all(key_of(value) is not NOT_KEPT for _, value in whole)
+                and not contents.note_whole(whole)
+            ):
+                return False
+            if kind != READ_WHOLE:
+                self.changes.setdefault((contents.key(), node), Change(event))
             return True
         length, is_there, value = self.values.seen_in(event.view)
         if kind >= INDEX_READ:
@@ -321,6 +347,7 @@ class Walk(Steppers):
         for base in self.bases:
             base.forget()
         self.bases = []
+        self.changes = {}
 
     def perform_on_parts(self, walker: Walker, event: Event) -> object:
         """The same as `perform` for an operation on a container: gives what it finds, as a key."""
@@ -332,7 +359,7 @@ class Walk(Steppers):
             return NOT_KEPT
         before = self.memory[location]
         if node.kind > READ_WHOLE:
-            change = contents.change_by(node)
+            change = self.changes.get((key, node))
             if change is None:
                 return NOT_KEPT
             self.values_before.append(before)
@@ -385,7 +412,7 @@ class Walk(Steppers):
                 after = node.left
                 if isinstance(after, Opaque) and not self.may_be_vague(location):
                     return False
-            elif location in self.vague:
+            elif node.judges and location in self.vague:
                 return False
             elif kind == NOTIFY:
                 after = self.values.apply(event, value)[1]
@@ -399,7 +426,12 @@ class Walk(Steppers):
                 return False
             event.before = value
             event.after = after
-            self.values_before.append(self.memory[location])
+            before = self.memory[location]
+            if kind == RELEASE and after is not value:
+                before = self.hand_on(location, node.operation.first)
+            elif (kind == ACQUIRE or kind == TRY_ACQUIRE) and after is not value:
+                key = key, self.handed.get(location)
+            self.values_before.append(before)
             self.memory[location] = after
         else:
             if kind == CHOOSE:
@@ -418,6 +450,16 @@ class Walk(Steppers):
             return False
         self.vague.add(location)
         return True
+
+    def hand_on(self, location: int, what: object) -> object:
+        """A lock is released: what its holder leaves to the next one. Gives how to undo that, or
+        what the location held if there is nothing to undo."""
+        before = self.memory[location]
+        handed = self.handed.get(location)
+        if handed == what:
+            return before
+        self.handed[location] = what
+        return UndoRelease(self.handed, location, handed, before)
 
     def come_to(self, walker: Walker, event: Event, key: object) -> None:
         """A thread has performed its operation, and got something."""

@@ -89,6 +89,7 @@ class View:
         self.present = present
         self.numbers = numbers  # of all items, if it changes all and they are not simply counted
         self.value: object = None  # of its item, if that is there and has one
+        self.contents: list[tuple[int, object]] | None = None  # all items by number, if asked for
 
 
 NO_VIEW: Final = View(0, False, None)
@@ -118,6 +119,14 @@ def footprint(kind: int, item: int, view: View) -> Footprint:
     if kind == LENGTH or (kind == TAKE and view.length == 0):
         return READ, READ, NOTHING
     return (READ, READ, ALL) if kind == READ_WHOLE else (WRITE, WRITE, ALL)
+
+
+class ValueAwaited:
+    """What a read in a loop waits for: a predicate over constants, and the value that it finds. It
+    holds for all that is no constant."""
+
+    def __call__(self, found: object) -> bool:
+        raise NotImplementedError
 
 
 class PartAwaited:
@@ -230,6 +239,11 @@ class PythonValues(Values):
         item = cast(int, operation.first)
         return footprint(operation.kind, item, view_without(item, operation, changes))
 
+    def judges(self, operation: Event) -> bool:
+        if operation.kind == AWAIT and isinstance(operation.first, ValueAwaited):
+            return False
+        return super().judges(operation)
+
     def view(self, length: int, is_there: bool, value: object) -> object:
         view = View(length, is_there, None)
         view.value = value
@@ -238,6 +252,9 @@ class PythonValues(Values):
     def seen_in(self, view: object) -> tuple[int, bool, object]:
         seen = cast(View, view)
         return seen.length, seen.present, seen.value
+
+    def all_seen_in(self, view: object) -> list[tuple[int, object]] | None:
+        return cast(View, view).contents
 
     def footprint_by(self, operation: Event, view: object) -> Footprint:
         return footprint(operation.kind, cast(int, operation.first), cast(View, view))

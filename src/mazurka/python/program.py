@@ -332,6 +332,9 @@ class PythonProgram(Program):
             return "the calls of each execution are looked at"
         return why_unremembered(self.check, self.setup is not None or self.reset is not None)
 
+    def be_remembered(self) -> None:
+        self.runtime.is_remembered = True
+
     def sees_all(self) -> bool:
         return self.runtime.memory is not None
 

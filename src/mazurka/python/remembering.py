@@ -18,7 +18,9 @@ from mazurka.engine.operation import (
 from mazurka.engine.program import NOBODY, NOT_KNOWN
 from mazurka.python.check import Check
 from mazurka.python.memory.cells import Contents, Variable
+from mazurka.python.operations import ValueAwaited
 from mazurka.python.primitives.atomic import Atomic
+from mazurka.python.primitives.conditions import Waiter
 from mazurka.python.primitives.counters import Count
 from mazurka.python.primitives.events import Event as Flag
 from mazurka.python.primitives.locks import Lock, RLock
@@ -32,6 +34,7 @@ from mazurka.python.runtime.thread import Location
 # Objects that have nothing but their value that threads could tell each other by.
 SEEN_WHOLLY: Final = (
     Atomic, Count, Ended, Flag, Gets, Lock, Place, Puts, RLock, Semaphore, Unfinished, Variable,
+    Waiter,
 )  # fmt: skip
 
 # Containers of which operations do what their kind says: no item is too large for them, say.
@@ -88,6 +91,8 @@ def has_plain_data(event: Event) -> bool:
 def is_plain(data: object) -> bool:
     """A value, or a function without any variables of its own."""
     if key_of(data) is not NOT_KEPT or data is bool:
+        return True
+    if isinstance(data, ValueAwaited):  # in the same place of the same history it is the same
         return True
     if isinstance(data, FunctionType):
         return data.__closure__ is None and key_of(data.__defaults__) is not NOT_KEPT

@@ -47,7 +47,7 @@ from mazurka.python.loops.rounds import (
 from mazurka.python.loops.sleeping import is_standard, is_standard_exception
 from mazurka.python.memory.cells import Contents
 from mazurka.python.memory.shapes import MISSING, WHOLE, plain_length
-from mazurka.python.operations import PartAwaited, View
+from mazurka.python.operations import PartAwaited, ValueAwaited, View
 from mazurka.python.operations import same as equals
 from mazurka.python.runtime.thread import Cell, Thread, Until
 from mazurka.python.source import callers_frame, variables_of
@@ -278,7 +278,7 @@ class AwaitedLook(PartAwaited):
         return f"{name}[{key}] is {'not there' if isinstance(found, Fails) else show(found)}"
 
 
-class AwaitedRead:
+class AwaitedRead(ValueAwaited):
     """What a read waits for, as a function of what it finds."""
 
     def __init__(self, until: Unless, cell: Cell) -> None:

@@ -18,10 +18,12 @@ from mazurka.engine.operation import (
     LENGTH,
     LOAD,
     READ,
+    READ_WHOLE,
     TAKE,
     VERBS,
     WRITE,
 )
+from mazurka.engine.parts import MOST_ITEMS
 from mazurka.python.check import RUNNING
 from mazurka.python.memory.shapes import (
     ATOMS,
@@ -75,6 +77,28 @@ class Contents(Cell):
         self.shape = shape
 
     def look(self, kind: int, item: int, key: object) -> View:
+        view = self.look_at(kind, item, key)
+        if kind >= READ_WHOLE and RUNNING.check.runtime.is_remembered:
+            view.contents = self.all_items()
+        return view
+
+    def all_items(self) -> list[tuple[int, object]] | None:
+        """All items by their numbers, in the order that Python has them in, if they are few. (That
+        of a set depends on more than what is in it.)"""
+        if self.shape == NO_CONTAINER or self.shape == ELEMENTS:
+            return None
+        if plain_length(self.value) > MOST_ITEMS:
+            return None
+        items = plain_items(self.value)
+        if self.shape != KEYED:
+            return list(enumerate(items))
+        values = cast(dict[object, object], self.value)
+        numbers = [self.number_of(key) for key in items]
+        if min(numbers, default=0) < 0:
+            return None
+        return [(number, dict.get(values, key)) for number, key in zip(numbers, items, strict=True)]
+
+    def look_at(self, kind: int, item: int, key: object) -> View:
         if kind < FIRST_ON_PARTS:
             return NO_VIEW
         shape = self.shape

@@ -1659,6 +1659,8 @@ def announce_method(container: object, name: str, arguments: tuple[object, ...])
     elif name == "append" and shape == INDEXED:
         announce(APPEND, contents, -1, None)
         objects.save_item(container, None)
+        if arguments:
+            check.runtime.note_stored(arguments[0])
     elif name in TAKING and (shape == INDEXED or shape == WHOLE):
         announce(TAKE, contents, -1, None)
         objects.save_contents(container)

@@ -39,13 +39,14 @@ def maker_of(event: Event) -> int:
 class Condition:
     """A condition variable.
 
-    The queue of waiters needs no location of its own: it is only touched by holders of the lock.
+    The queue of waiters needs no location of its own: it is only touched by holders of the lock,
+    who hand it on.
     """
 
     def __init__(self, lock: Lock | None = None, name: str | None = None) -> None:
         self.lock: Lock = RLock(name) if lock is None else lock
-        self.waiters: list[Waiter] = []
-        self.epoch = RUNNING.check.runtime.epoch
+        self.waiters: list[SharedObject] = []
+        self.epoch = -1  # the execution that they belong to
 
     def acquire(self, blocking: int = True, timeout: float = -1) -> bool:
         return self.lock.acquire(blocking, timeout)
@@ -101,13 +102,16 @@ class Condition:
     def notify_all(self) -> None:
         self.notify(max(1, len(self.own_waiters("notify on"))))
 
-    def own_waiters(self, action: str) -> list[Waiter]:
+    def own_waiters(self, action: str) -> list[SharedObject]:
         """The queue, for the holder of the lock; empty at the start of every execution."""
         runtime = RUNNING.check.runtime
         if not self.lock.is_owned():
             raise RuntimeError(f"cannot {action} un-acquired lock")
-        runtime.hidden = "who waits on a condition variable is in no location"
+        thread = runtime.current
+        if thread is None or self.lock.value != thread.id:
+            runtime.hidden = "a thread uses a condition variable while another one has its lock"
         if self.epoch != runtime.epoch:
             self.epoch = runtime.epoch
             self.waiters = []
+            self.lock.guard(self.waiters)
         return self.waiters

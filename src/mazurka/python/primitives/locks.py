@@ -15,6 +15,8 @@ class Lock(SharedObject):
 
     def __init__(self, name: str | None = None) -> None:
         super().__init__(None, name)
+        self.queues: list[list[SharedObject]] = []  # of waits on its conditions
+        self.queues_epoch = 0
 
     def acquire(self, blocking: int = True, timeout: float = -1) -> bool:
         runtime = RUNNING.check.runtime
@@ -25,7 +27,7 @@ class Lock(SharedObject):
         return True
 
     def release(self) -> None:
-        if not RUNNING.check.runtime.perform(RELEASE, self, None, None):
+        if not RUNNING.check.runtime.perform(RELEASE, self, self.handed_on(), None):
             raise RuntimeError("release unlocked lock")
 
     def locked(self) -> bool:
@@ -46,6 +48,21 @@ class Lock(SharedObject):
         return f"to acquire {name}, held by {threads(cast(int, self.value))}"
 
     # What a condition needs of its lock.
+
+    def guard(self, queue: list[SharedObject]) -> None:
+        """Only holders of the lock look at this queue, or change it."""
+        epoch = RUNNING.check.runtime.epoch
+        if self.queues_epoch != epoch:
+            self.queues_epoch = epoch
+            self.queues = []
+        self.queues.append(queue)
+
+    def handed_on(self) -> object:
+        """What the next holder finds besides the lock: who waits on its conditions, and where."""
+        if not self.queues or self.queues_epoch != RUNNING.check.runtime.epoch:
+            return None
+        waits = tuple([tuple([wait.location for wait in queue]) for queue in self.queues])
+        return waits if any(waits) else None
 
     def is_owned(self) -> bool:
         """Whether somebody holds the lock, as in threading: any thread may release it."""

@@ -145,6 +145,7 @@ class Runtime(Standing):
         self.max_events = 0
         self.record_enabled = False
         self.starts_at_once = False  # whether children run before their parents go on
+        self.is_remembered = False  # whether what is seen of containers is to be whole
         self.copies = False  # whether containers are copied before they are changed
         self.events: list[Event] = []
         self.path: list[Event] = NO_EVENTS
