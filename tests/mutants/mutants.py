@@ -31,6 +31,11 @@ PYTHON = (
 RACES = ("tests/python/runtime",)
 TIME = ("tests/python/library/test_clocks.py", "tests/explore/test_oracle.py")
 LOOPS = ("tests/python/loops",)
+REMEMBERED = (
+    "tests/test_remembering.py",
+    "tests/python/test_python_programs.py",
+    "tests/explore/test_oracle.py",
+)
 NATIVE = (
     "tests/native/test_outcomes.py",
     "tests/native/test_failures.py",
@@ -598,7 +603,49 @@ MUTANTS = [
         "engine/remembered.py",
         "if self.computed <= self.first_ones or self.computed % self.every == 0:",
         "if False:",
-        ("tests/test_remembering.py",),
+        REMEMBERED,
+    ),
+    Mutant("engine/parts.py", "        del contents.order[self.order :]\n", "", REMEMBERED),
+    Mutant(
+        "engine/parts.py", "tuple(self.order), frozenset(items)", "tuple(self.order)", REMEMBERED
+    ),
+    Mutant("engine/parts.py", "return self.more, tuple(self.order),", "return", REMEMBERED),
+    Mutant("engine/parts.py", "contents.more = self.more\n", "pass\n", REMEMBERED),
+    Mutant(
+        "engine/walk.py",
+        "                key = key, self.handed.get(location)\n",
+        "                pass\n",
+        REMEMBERED,
+    ),
+    Mutant(
+        "engine/walk.py",
+        "        if location in self.histories.judged:\n            return False\n",
+        "",
+        REMEMBERED,
+    ),
+    Mutant(
+        "engine/walk.py",
+        "            elif node.judges and location in self.vague:\n                return False\n",
+        "",
+        REMEMBERED,
+    ),
+    Mutant(
+        "engine/walk.py",
+        "        self.handed[self.location] = self.what\n        return",
+        "        return",
+        REMEMBERED,
+    ),
+    Mutant(
+        "engine/remembered.py",
+        "            look_again(self.events[position])\n",
+        "            pass\n",
+        REMEMBERED,
+    ),
+    Mutant(
+        "engine/histories.py",
+        "return event.first if key_of(event.first) is not NOT_KEPT else Opaque()",
+        "return event.first if key_of(event.first) is not NOT_KEPT else SOMETHING",
+        REMEMBERED,
     ),
     # C programs
     Mutant(
