@@ -28,6 +28,7 @@ STARTERS = [
     if hasattr(module, name)
 ]
 LOOKS = 20  # how often the watchdog looks within a step limit
+PATIENCE = 20  # so many times as long may a search think in the midst of a run
 
 
 @contextmanager
@@ -100,7 +101,7 @@ def watch(
         now = (runtime.epoch, runtime.position)
         quiet = quiet + 1 if now == seen and runtime.running else 0
         seen = now
-        if quiet > LOOKS:
+        if quiet > (LOOKS if runtime.current is not None else LOOKS * PATIENCE):
             quiet = 0
             if not is_in_debugger(explorer):
                 interrupt()
