@@ -162,6 +162,43 @@ def with_a_condition() -> tuple[int, ...]:
     return tuple(taken)
 
 
+class Buffer:
+    def __init__(self) -> None:
+        self.items: list[int] = []
+        self.room = 1
+        self.changed = threading.Condition()
+
+    def put(self, item: int) -> None:
+        with self.changed:
+            while len(self.items) >= self.room:
+                self.changed.wait()
+            self.items.append(item)
+            self.changed.notify_all()
+
+    def get(self) -> int:
+        with self.changed:
+            while not self.items:
+                self.changed.wait()
+            item = self.items.pop(0)
+            self.changed.notify_all()
+            return item
+
+
+def with_a_monitor() -> tuple[int, ...]:
+    buffer = Buffer()
+    taken: list[int] = []
+
+    def work(number: int) -> None:
+        if number < 3:
+            buffer.put(number)
+        else:
+            taken.append(buffer.get())
+            taken.append(buffer.get())
+
+    in_threads(work, 3)
+    return tuple(taken)
+
+
 def in_threads(work: Callable[[int], object], count: int = 2) -> None:
     threads = [threading.Thread(target=work, args=(number + 1,)) for number in range(count)]
     for thread in threads:
@@ -184,6 +221,7 @@ def found(result: Result) -> tuple[object, ...]:
         with_sets,
         with_objects,
         with_a_condition,
+        with_a_monitor,
         partial(through_a_queue, 0),
         partial(through_a_queue, 1),
     ],

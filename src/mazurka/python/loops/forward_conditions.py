@@ -228,8 +228,9 @@ class ForwardConditions:
         if any(name.startswith(CONSTANT) for name in self.names):
             self.trusts = False
             otherwise = self.condition_found(condition)
-            are_constant = self.variable_called(ARE_CONSTANT)
-            expression = ast.IfExp(are_constant, expression, otherwise)
+            if not (expression is FALSE and otherwise is FALSE):
+                are_constant = self.variable_called(ARE_CONSTANT)
+                expression = ast.IfExp(are_constant, expression, otherwise)
         if expression is not FALSE:
             found = self.of_tests if self.is_test else self.found
             names = tuple(sorted(self.names))
