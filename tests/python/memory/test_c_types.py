@@ -192,6 +192,50 @@ def test_iterators_that_threads_share(items: Any, take: Callable[[Any], list[int
     assert outcomes >= {(2, "1", "[2]"), (2, "0", "[1, 2]")}
 
 
+# Views of memory
+
+
+def add_in(data: bytearray) -> None:
+    with memoryview(data) as view:
+        view[0] += 1
+
+
+@pytest.mark.parametrize(
+    ("look", "found"),
+    [
+        (lambda data: memoryview(data)[0], {0, 1}),
+        (lambda data: operator.eq(memoryview(data), b"\0\0"), {True, False}),
+        (lambda data: operator.eq(memoryview(data), b"\0\0"), {True, False}),
+        (lambda data: bytes(memoryview(data)), {b"\0\0", b"\1\0"}),
+        (lambda data: memoryview(data)[:1].tobytes(), {b"\0", b"\1"}),
+        (lambda data: next(iter(memoryview(data))), {0, 1}),
+        (lambda data: 1 in memoryview(data), {False, True}),
+        (lambda data: next(each for each in memoryview(data)), {0, 1}),
+    ],
+)
+def test_a_view_of_memory_is_what_it_shows(look: Callable[[Any], Any], found: set[Any]) -> None:
+    def program() -> Any:
+        data = bytearray(2)
+        seen: list[Any] = []
+        both(lambda: seen.append(look(data)), lambda: data.__setitem__(0, 1))
+        return seen[0]
+
+    result = explore(program)
+    assert result.verdict == "verified"
+    assert set(result.outcomes) == found
+
+
+def test_views_of_memory_of_two_threads() -> None:
+    def program() -> int:
+        data = bytearray(1)
+        both(lambda: add_in(data), lambda: add_in(data))
+        return data[0]
+
+    result = explore(program)
+    assert result.verdict == "verified"
+    assert set(result.outcomes) == {1, 2}
+
+
 # Methods that call code of the program's in their midst
 
 

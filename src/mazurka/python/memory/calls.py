@@ -83,6 +83,7 @@ from mazurka.python.memory.containers import (
     iterate,
     length,
     load_item,
+    memory_of,
     next_of,
     owner_of,
     pairs_of,
@@ -878,6 +879,8 @@ def shared_among(things: list[Any]) -> list[Any]:
         if kind in VIEWS or kind is MappingProxyType:
             thing = owner_of(thing)
             kind = type(thing)
+        if kind is memoryview:
+            waiting.append(memory_of(thing))
         if kind in ATOMS:
             continue
         is_container = shape_of(kind) != NO_CONTAINER

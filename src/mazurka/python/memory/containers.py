@@ -110,6 +110,8 @@ def use_opaque(thing: object, name: str) -> None:
     change all of the object, and what else it does is not seen."""
     objects = RUNNING.check.objects
     kind = type(thing)
+    if kind is memoryview:
+        use_memory(thing, name)
     if kind in ATOMS or not objects.is_opaque(thing) or is_known(kind):
         return
     for base in kind.__mro__:
@@ -118,6 +120,25 @@ def use_opaque(thing: object, name: str) -> None:
                 objects.note_opaque(f"{base.__qualname__}.{name}", thing)
                 change_all(thing)
             return
+
+
+def memory_of(view: Any) -> Any:
+    """The object whose memory a memoryview shows; None if it was released."""
+    try:
+        return view.obj
+    except ValueError:
+        return None
+
+
+def use_memory(view: object, name: str) -> None:
+    """An operator is applied to a memoryview: what it shows is read or changed, in one step."""
+    owner = memory_of(view)
+    if shape_of(type(owner)) == NO_CONTAINER:
+        use_opaque(owner, "__init__")
+    elif name == "__setitem__":
+        change_all(owner)
+    else:
+        read_all(owner)
 
 
 # What is taken from iterators
@@ -644,6 +665,8 @@ def copied(value: Any, use: Use) -> Any:
     shape = shape_of(kind)
     if shape == NO_CONTAINER:
         use_opaque(value, "__repr__")
+        if kind is memoryview and value.format == "B" and use.compares:
+            return memoryview(value.tobytes())  # as it is now
         return count_now(value) if kind is itertools.count else value
     if any(is_own(kind, name) for name in use.by):
         return value
@@ -901,12 +924,15 @@ def unpack_late(value: object) -> object:
     return Late(value)
 
 
+LIKE_BYTES: Final = (bytearray, memoryview)  # and may change
+
+
 def compare(function: Callable[[Any, Any], object], one: object, other: object) -> object:
     if RUNNING.check.runtime.is_elsewhere():
         return function(one, other)
     kind, other_kind = type(one), type(other)
-    if (kind in ATOMS and other_kind is not bytearray) or (
-        other_kind in ATOMS and kind is not bytearray
+    if (kind in ATOMS and other_kind not in LIKE_BYTES) or (
+        other_kind in ATOMS and kind not in LIKE_BYTES
     ):
         return function(one, other)
     name = f"__{function.__name__}__"
@@ -1178,6 +1204,8 @@ def iterate(value: Any, is_users: bool = False) -> Any:
     if shape == NO_CONTAINER or is_own(kind, "__iter__"):
         if hasattr(kind, "__next__"):
             return taking(value)
+        if kind is memoryview and shape_of(type(memory_of(value))) != NO_CONTAINER:
+            return StepwiseIterator(memory_of(value), value, is_users)
         use_opaque(value, "__iter__")
         return value
     if shape == INDEXED:
@@ -1210,6 +1238,8 @@ def look_for(kind: type) -> Callable[[object], None]:
     """How an iterator looks at a dict, set or deque, or at that of a view."""
     if kind in VIEWS:
         return read_length if VIEWS[kind] == "keys" else read_all
+    if kind is memoryview:
+        return read_all
     return read_all if shape_of(kind) == WHOLE else read_length
 
 
