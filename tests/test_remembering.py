@@ -199,6 +199,17 @@ def with_a_monitor() -> tuple[int, ...]:
     return tuple(taken)
 
 
+def with_results() -> tuple[int, ...]:
+    """Threads give objects."""
+    total = Atomic(0)
+
+    def work(number: int) -> list[int]:
+        return [total.fetch_add(number), total.load()]
+
+    handles = [spawn(work, number) for number in (1, 2, 3)]
+    return tuple(sum(handle.join()) for handle in handles)
+
+
 def in_threads(work: Callable[[int], object], count: int = 2) -> None:
     threads = [threading.Thread(target=work, args=(number + 1,)) for number in range(count)]
     for thread in threads:
@@ -222,6 +233,7 @@ def found(result: Result) -> tuple[object, ...]:
         with_objects,
         with_a_condition,
         with_a_monitor,
+        with_results,
         partial(through_a_queue, 0),
         partial(through_a_queue, 1),
     ],

@@ -525,8 +525,12 @@ class Lesson:
         histories = self.walk.histories
         if event is None and walker.id not in self.left:
             result = self.program.given_by(walker.id)
-            if result is UNFINISHED or key_of(result) is NOT_KEPT:
+            if result is UNFINISHED:
                 return None
+            if key_of(result) is NOT_KEPT:
+                if walker.id == 0:  # whose result is the outcome
+                    return None
+                result = Opaque()
             return end_of(walker.id, result)
         standing = self.program.standing(walker.id) if event is None else event
         if event is None and standing.kind == JOIN:
