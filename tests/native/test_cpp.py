@@ -16,6 +16,7 @@ EVERYTHING = """
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <unordered_map>
 struct Queue {
     std::mutex mutex;
     std::condition_variable filled;
@@ -58,6 +59,9 @@ int main() {
     texts[3] = "three"; texts[1] = "one"; texts[2] = "two";
     texts.erase(2);
     assert(texts.begin()->second == "one" && texts.size() == 2);
+    std::unordered_map<std::string, int> numbers;
+    numbers["one"]++; numbers["two"]++; numbers["one"]++;
+    assert(numbers["one"] == 2 && numbers.size() == 2);
     std::cout << "sum " << sum << std::endl;
 }
 """

@@ -2,6 +2,7 @@
 // as the program is, so that each access is seen; a step of theirs is told at the line that calls them.
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <map>
 
@@ -20,6 +21,23 @@ struct Called {
 }  // namespace
 
 namespace std {
+
+// Hashes of texts, for unordered containers: FNV-1a, as programs must not depend on their order.
+
+static size_t hash_of(const void *from, size_t size, size_t hash) {
+    const unsigned char *bytes = static_cast<const unsigned char *>(from);
+    for (size_t place = 0; place < size; place++) hash = (hash ^ bytes[place]) * 0x100000001b3;
+    return hash ^ hash >> 32;
+}
+
+size_t _Hash_bytes(const void *from, size_t size, size_t seed) {
+    CALLED;
+    return hash_of(from, size, seed ^ 0xcbf29ce484222325);
+}
+size_t _Fnv_hash_bytes(const void *from, size_t size, size_t seed) {
+    CALLED;
+    return hash_of(from, size, seed);
+}
 
 // Red-black trees. The header's parent is the root; its left and right are the first and the last.
 
