@@ -225,6 +225,25 @@ def test_a_view_of_memory_is_what_it_shows(look: Callable[[Any], Any], found: se
     assert set(result.outcomes) == found
 
 
+@pytest.mark.parametrize(
+    "look",
+    [
+        lambda data: b"-".join([data, data]),
+        lambda data: bytearray(b"-").join([b"", data]),
+    ],
+)
+def test_bytes_that_are_joined_are_read(look: Callable[[Any], Any]) -> None:
+    def program() -> str:
+        data = bytearray(b"1")
+        seen: list[Any] = []
+        both(lambda: seen.append(look(data)), lambda: data.__setitem__(0, 50))
+        return repr(seen[0])
+
+    result = explore(program)
+    assert result.verdict == "verified"
+    assert set(result.outcomes) == {repr(look(bytearray(b"1"))), repr(look(bytearray(b"2")))}
+
+
 def test_views_of_memory_of_two_threads() -> None:
     def program() -> int:
         data = bytearray(1)

@@ -422,7 +422,18 @@ def string_method(function: Any) -> Any:
         return partial(format_fields, function.__self__)
     if name == "format_map":
         return partial(FieldReader().vformat, function.__self__, ())
-    return partial(call_reading, function)
+    return partial(join_bytes if is_join_of_bytes(function) else call_reading, function)
+
+
+def is_join_of_bytes(function: Any) -> bool:
+    return function.__name__ == "join" and isinstance(function.__self__, bytes | bytearray)
+
+
+def join_bytes(function: Any, parts: Any) -> object:
+    """What `bytes.join` does: the parts may be bytearrays, each of which is read once."""
+    given = list(in_order(parts))
+    copies = {id(part): items_of(part) for part in given}
+    return function([copies[id(part)] for part in given])
 
 
 def format_fields(template: Any, *arguments: Any, **named: Any) -> str:
@@ -452,6 +463,9 @@ class FieldReader(string.Formatter):
 def container_method(function: Any) -> Any:
     if function.__name__ == "sort":
         return partial(sort_list, function.__self__)
+    if is_join_of_bytes(function):
+        read_all(function.__self__)
+        return partial(join_bytes, function)
     return partial(call_method, function)
 
 
