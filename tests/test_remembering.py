@@ -401,6 +401,21 @@ def test_a_condition_used_without_its_lock_ends_it() -> None:
     assert "condition variable" in result.unremembered
 
 
+def test_a_failure_is_explained() -> None:
+    def program() -> None:
+        locks = [threading.Lock() for _ in range(2)]
+
+        def work(number: int) -> None:
+            with locks[number - 1], locks[2 - number]:
+                pass
+
+        in_threads(work)
+
+    explanations = [explore(program, remember=on).failures[0].explanation for on in (False, True)]
+    assert explanations[0] is not None and explanations[1] is not None
+    assert explanations[0].sentence == explanations[1].sentence != ""
+
+
 def test_a_failure_is_that_of_a_run() -> None:
     def program() -> None:
         p, q = with_attributes()

@@ -628,9 +628,11 @@ def run_search(search: Search, tasks: Sequence[Task] | None, options: Options) -
     result.seconds = search.seconds()
     result.memory_mb = peak_memory_mb()
     result.outcomes.update(search.outcomes)
-    if isinstance(search.program, Remembered):
-        result.computed = search.program.newly_computed()
-        result.unremembered = search.program.why_not
+    program = search.program
+    if isinstance(program, Remembered):
+        result.computed = program.newly_computed()
+        result.unremembered = program.why_not
+        program = program.program  # explanations are of runs
     left: list[Task] = []
     if tasks is not None and search.is_broken:
         left = list(tasks)
@@ -642,7 +644,7 @@ def run_search(search: Search, tasks: Sequence[Task] | None, options: Options) -
         result.recording = recorder.close(search.program)
         result.explaining = perf_counter() - begun
     if result.failures and tasks is None:  # else whoever adds results up does that
-        result.failures, seconds = explained_failures(search.program, result, options)
+        result.failures, seconds = explained_failures(program, result, options)
         result.explaining += seconds
     return result, everything, left
 

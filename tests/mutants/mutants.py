@@ -643,8 +643,8 @@ MUTANTS = [
     ),
     Mutant(
         "engine/histories.py",
-        "return event.first if key_of(event.first) is not NOT_KEPT else Opaque()",
-        "return event.first if key_of(event.first) is not NOT_KEPT else SOMETHING",
+        "return left if key_of(left) is not NOT_KEPT else Opaque()",
+        "return left if key_of(left) is not NOT_KEPT else SOMETHING",
         REMEMBERED,
     ),
     # C programs

@@ -16,6 +16,7 @@ from mazurka.engine.operation import (
     ITEM_INSERT,
     ITEM_SET,
     NONE,
+    RELEASE,
     STORE,
     UNKNOWN,
 )
@@ -85,6 +86,7 @@ class Node:
         self.judges = False  # whether it matters which value the operation finds
         self.item = -1  # of a container
         self.left: object = None  # what it stores in a location, or as an item
+        self.handed: object = None  # a key of what it leaves to the next holder of a lock
         self.is_known = is_known  # whether that is all of it; else its place is not known yet
         self.key: object = NOT_KEPT  # what the operation may give, and the history after that,
         self.following: Node | None = None
@@ -101,6 +103,7 @@ class Node:
         self.operation = other.operation
         self.judges = other.judges
         self.left = other.left
+        self.handed = other.handed
         self.is_known = True
 
     def after(self, key: object) -> "Node | None":
@@ -183,7 +186,7 @@ class Histories:
     def node_for(self, event: Event, is_known: bool) -> Node:
         """A history by the operation that comes then."""
         kind = event.kind
-        left = left_by(event)
+        left = self.left_by(event)
         first = SOMETHING if kind == STORE and isinstance(left, Opaque) else event.first
         key = (
             event.thread, kind, event.location, event.mode, event.choice, event.alternatives,
@@ -195,12 +198,25 @@ class Histories:
             self.operations[key] = operation
         node = Node(operation, is_known)
         node.left = left
+        if kind == RELEASE and key_of(event.first) is not NOT_KEPT:
+            node.handed = key_of(event.first)
         if event.location >= 0 and kind < FIRST_ON_PARTS and self.values.judges(event):
             node.judges = True
             self.judged.add(event.location)
         if kind >= FIRST_ON_PARTS and isinstance(operation.first, int):
             node.item = operation.first
         return node
+
+    def left_by(self, event: Event) -> object:
+        """What an event stores."""
+        kind = event.kind
+        if kind == STORE:
+            left = self.values.apply(event, None)[1]
+        elif kind == ITEM_SET or kind == INDEX_SET or kind == APPEND:
+            left = event.after
+        else:
+            return Opaque() if kind == ITEM_INSERT else None
+        return left if key_of(left) is not NOT_KEPT else Opaque()
 
     def add(self, behind: Node | None, key: object, node: Node, now: int) -> None:
         """A history that was not known, after another one, or at the start of all."""
@@ -240,16 +256,6 @@ def handle(value: object) -> object:
     """What is the same for values that an operation takes in the same way."""
     key = key_of(value)
     return key if key is not NOT_KEPT else ("object", id(value))  # kept by the operation
-
-
-def left_by(event: Event) -> object:
-    """What an event stores."""
-    kind = event.kind
-    if kind == STORE:
-        return event.first if key_of(event.first) is not NOT_KEPT else Opaque()
-    if kind == ITEM_SET or kind == INDEX_SET or kind == APPEND:
-        return event.after if key_of(event.after) is not NOT_KEPT else Opaque()
-    return Opaque() if kind == ITEM_INSERT else None
 
 
 def operation_of(event: Event, first: object) -> Event:

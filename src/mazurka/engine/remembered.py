@@ -468,8 +468,8 @@ class Lesson:
             walk.value_at(location) is not NOT_KEPT or walk.memory[location] is UNTOUCHED
         ):
             self.check_value(location, event)
-        if event.kind == RELEASE and event.first != node.operation.first:
-            raise Mistaken(*self.words(event, node.operation.first, event.first))
+        if event.kind == RELEASE and key_of(event.first) not in (NOT_KEPT, node.handed):
+            raise Mistaken(*self.words(event, node.handed, event.first))
         before, after = event.before, event.after
         if not walk.perform(walker, event):
             return False

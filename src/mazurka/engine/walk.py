@@ -428,7 +428,7 @@ class Walk(Steppers):
             event.after = after
             before = self.memory[location]
             if kind == RELEASE and after is not value:
-                before = self.hand_on(location, node.operation.first)
+                before = self.hand_on(location, node.handed)
             elif (kind == ACQUIRE or kind == TRY_ACQUIRE) and after is not value:
                 key = key, self.handed.get(location)
             self.values_before.append(before)
