@@ -401,6 +401,23 @@ def test_a_condition_used_without_its_lock_ends_it() -> None:
     assert "condition variable" in result.unremembered
 
 
+def test_unseen_code_of_the_standard_library_ends_it() -> None:
+    """A queue whose hooks are the user's has its items where nobody looks."""
+
+    class Doubling(queue.Queue[int]):
+        def _put(self, item: int) -> None:
+            self.queue.append(2 * item)
+
+    def program() -> int:
+        jobs = Doubling()
+        in_threads(jobs.put)
+        return jobs.get()
+
+    result = explore(program, remember=True)
+    assert found(result) == found(explore(program))
+    assert "Doubling" in result.unremembered
+
+
 def test_a_failure_is_explained() -> None:
     def program() -> None:
         locks = [threading.Lock() for _ in range(2)]
