@@ -1,5 +1,6 @@
 """The command line: ``python -m benchmarks list | run | table | qpor | bounds | gap | halves |
-faster | jobs | kills | simulate | estimates | executors | lengths | trees | edits | told``."""
+faster | ordinary | jobs | kills | simulate | estimates | executors | lengths | trees | edits |
+told``."""
 
 import sys
 from collections import Counter
@@ -35,6 +36,9 @@ from benchmarks.lengths import LENGTHS, OPERATIONS, SEARCHES, THREADS, cost_of, 
 from benchmarks.lengths import render as render_costs
 from benchmarks.line_plot import Line, as_svg
 from benchmarks.measure import ALGORITHMS, PATIENCE, Measurement, measure, measure_in_c
+from benchmarks.ordinary import PROGRAMS as ORDINARY
+from benchmarks.ordinary import compared as compared_computed
+from benchmarks.ordinary import render as render_ordinary
 from benchmarks.paper import TABLES, measured_parameters, paper_executions, rows
 from benchmarks.plot import plot
 from benchmarks.recordings import Recording, recorded
@@ -346,6 +350,22 @@ def faster(names: tuple[str, ...], repeats: int) -> None:
         with console.status(f"running {name}"):
             found.append(compared(name, repeats))
     console.print(render_faster(found))
+
+
+@main.command
+@click.argument("names", nargs=-1, type=click.Choice(list(ORDINARY)))
+@click.option("--max-executions", type=click.IntRange(min=1), default=300_000, show_default=True)
+def ordinary(names: tuple[str, ...], max_executions: int) -> None:
+    """Ordinary programs, with and without executions that are computed; exit code 1 if the searches
+    find different things."""
+    console = open_console()
+    found = []
+    for name in names or ORDINARY:
+        with console.status(f"running {name}"):
+            found.append(compared_computed(name, max_executions))
+    console.print(render_ordinary(found))
+    if not all(row.is_equal for row in found):
+        sys.exit(1)
 
 
 @main.command
