@@ -2,6 +2,7 @@
 
 import copy
 import csv
+import functools
 import io
 import itertools
 import operator
@@ -13,7 +14,7 @@ from collections import OrderedDict, UserDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -468,3 +469,52 @@ def test_the_text_of_an_object_of_c_by_its_method() -> None:
     result = explore(program)
     assert (result.verdict, result.failures) == ("incomplete", [])
     assert "SimpleNamespace.__repr__" in result.warnings[0]
+
+
+class Pair(NamedTuple):
+    one: Any
+    other: int
+
+
+class Namespace(SimpleNamespace):
+    pass
+
+
+class Trouble(Exception):
+    pass
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        lambda data: repr(SimpleNamespace(v=data)),
+        lambda data: f"{Namespace(v=data)}",
+        lambda data: SimpleNamespace(v=data).__repr__(),
+        lambda data: SimpleNamespace(v=data) == SimpleNamespace(v=[1]),
+        lambda data: str(ValueError(data, 1)),
+        lambda data: repr(Trouble(data)),
+        lambda data: Trouble(data).__str__(),
+        lambda data: str(OSError(1, data)),
+        lambda data: functools.partial(len, data).__repr__(),
+        lambda data: Pair(data, 1) == Pair([1], 1),
+        lambda data: Pair(data, 1) < ([1], 0),
+        lambda data: Pair(data, 1).count([1]),
+        lambda data: [1] in Pair(data, 1),
+        lambda data: [1] in (0, data),
+        lambda data: (data,).__repr__(),
+        lambda data: (data,).__eq__(([1],)),
+        lambda data: (data,).__contains__([1]),
+    ],
+)
+def test_what_an_object_of_c_holds_is_read_with_it(look: Callable[[Any], Any]) -> None:
+    """The object itself is not shared."""
+
+    def program() -> str:
+        data = [0]
+        seen: list[Any] = []
+        both(lambda: seen.append(look(data)), lambda: data.__setitem__(0, 1))
+        return repr(seen[0])
+
+    result = explore(program)
+    assert result.verdict == "verified"
+    assert set(result.outcomes) == {repr(look([0])), repr(look([1]))}

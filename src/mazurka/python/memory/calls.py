@@ -65,12 +65,18 @@ from mazurka.python.memory.attributes import (
 )
 from mazurka.python.memory.cached_functions import cache_method, call_cached
 from mazurka.python.memory.containers import (
+    COMPARED_BY,
+    HOLDERS,
     MOVERS,
+    SHOWN_BY,
     VIEWS,
     ItemIterator,
+    Use,
     are_hashed,
     call_method,
     change_all,
+    copied,
+    copied_holder,
     count_now,
     encodable,
     give,
@@ -541,9 +547,25 @@ def callee_for_wrapper(function: Any) -> Any:
         return partial(BY_DESCRIPTOR[function.__name__], owner)
     if plain is not None:
         return partial(plain, owner)
+    if (issubclass(kind, HOLDERS) or kind is PARTIAL) and function.__name__ in USING_PARTS:
+        return partial(call_on_copy, function)
     if function.__objclass__ in (object, type) or issubclass(kind, BaseException):
         return function
     return partial(call_opaque, function) if RUNNING.check.objects.is_opaque(owner) else function
+
+
+USING_PARTS: Final = {"__contains__", *SHOWN_BY, *COMPARED_BY} - {"__iter__"}
+
+
+def call_on_copy(function: Any, *arguments: Any) -> object:
+    """Show or compare an object of C, by a method of its class: what it holds is read."""
+    use = Use(SHOWN_BY if function.__name__ in SHOWN_BY else COMPARED_BY)
+    owner = function.__self__
+    copy = copied_holder(owner, use) if isinstance(owner, HOLDERS) else copied(owner, use)
+    plain = getattr(function.__objclass__, function.__name__)
+    result: object = plain(copy, *[copied(argument, use) for argument in arguments])
+    use.end()
+    return result
 
 
 def call_unbound(our_function: Any, /, *arguments: Any, **named: Any) -> object:
@@ -900,7 +922,7 @@ def shared_among(things: list[Any]) -> list[Any]:
         is_container = shape_of(kind) != NO_CONTAINER
         if is_container and objects.contents_of(thing) is not None:
             found[id(thing)] = thing
-        elif is_container or kind is tuple:  # of the thread's own
+        elif is_container or issubclass(kind, tuple):  # of the thread's own
             waiting.extend(parts_of(thing))
         elif issubclass(kind, ItemIterator):
             if objects.is_shared(thing):

@@ -13,7 +13,7 @@ from array import array
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from functools import partial
-from types import FunctionType, GeneratorType, MappingProxyType, MethodType
+from types import FunctionType, GeneratorType, MappingProxyType, MethodType, SimpleNamespace
 from typing import Any, Final, cast
 
 from mazurka.engine.operation import (
@@ -67,7 +67,7 @@ VIEWS: Final[dict[type, str]] = {  # and what gives them
     for name in ("keys", "values", "items")
 }
 INSTANT: Final = {list, set, dict, int, float, str, tuple, bytes, bool, deque}  # made in no time
-LIBRARY: Final = ("builtins", "collections", "array")
+LIBRARY: Final = ("builtins", "collections", "array", "types")
 CODED_BY: Final = (
     "__repr__", "__str__", "__format__", "__eq__", "__lt__", "__gt__", "__bool__", "__add__",
 )  # fmt: skip
@@ -512,15 +512,24 @@ def contains(item: object, container: Any) -> bool:
             return contains(item, owner_of(container))
         elif hasattr(kind, "__next__"):  # it is looked through, up to the item
             container = taking(container)
+        elif issubclass(kind, tuple) and not is_own(kind, "__contains__"):
+            return in_tuple(item, container)
         else:
             use_opaque(container, "__contains__")
     return item in container
 
 
+def in_tuple(item: object, items: Any) -> bool:
+    """It stays the same, but what is in it may change."""
+    if all(type(each) in ATOMS for each in parts_of(items)):
+        return item in items
+    return any_equal(items, item)
+
+
 def any_equal(container: Any, item: object) -> bool:
-    """Look for an item in a list or deque. If nothing but C code has a say in what is equal, this
-    is one step."""
-    if not runs_code(item) and not any(runs_code(each) for each in plain_items(container)):
+    """Look for an item in a list, deque or tuple. If nothing but C code has a say in what is equal,
+    this is one step."""
+    if not runs_code(item) and not any(runs_code(each) for each in parts_of(container)):
         return stable(item) in stable(container)
     return any(are_equal(each, item) for each in iterate(container))
 
@@ -667,6 +676,8 @@ def copied(value: Any, use: Use) -> Any:
         use_opaque(value, "__repr__")
         if kind is memoryview and value.format == "B" and use.compares:
             return memoryview(value.tobytes())  # as it is now
+        if issubclass(kind, HOLDERS) and not any(is_own(kind, name) for name in use.by):
+            return copied_holder(value, use)
         return count_now(value) if kind is itertools.count else value
     if any(is_own(kind, name) for name in use.by):
         return value
@@ -677,6 +688,39 @@ def copied(value: Any, use: Use) -> Any:
         use.note_code(value)
     use.copies[id(value)] = copy = shallow_copy(value)
     copy_parts(copy, shape, use)
+    return copy
+
+
+# Objects of C that hold others, by which they are compared, or which are shown with them.
+HOLDERS: Final = (tuple, SimpleNamespace, BaseException)
+SHOWN_BY_ITEMS: Final[tuple[Any, ...]] = (BaseException.__str__, KeyError.__str__)
+
+
+def copied_holder(value: Any, use: Use) -> Any:
+    """The same with copies of what it holds."""
+    kind = type(value)
+    if issubclass(kind, tuple):
+        parts = [copied_part(part, use) for part in value]
+        same = all(part is old for part, old in zip(parts, value, strict=True))
+        return value if same else tuple.__new__(kind, parts)
+    if issubclass(kind, SimpleNamespace):
+        use.copies[id(value)] = copy = SimpleNamespace.__new__(kind)
+        held = {name: copied_part(part, use) for name, part in vars(value).items()}
+        vars(copy).update(held)
+        return copy
+    return copied_exception(value, use) if use.shows else value
+
+
+def copied_exception(error: Any, use: Use) -> Any:
+    """Only what its arguments are shown by: others are compared by identity."""
+    kind = type(error)
+    parts = tuple([copied_part(part, use) for part in error.args])
+    same = all(part is old for part, old in zip(parts, error.args, strict=True))
+    if same or kind.__str__ not in SHOWN_BY_ITEMS:
+        return error
+    base = next(each for each in kind.__mro__ if module_of(each) == "builtins")
+    copy = base.__new__(kind, *parts)
+    copy.args = parts
     return copy
 
 
@@ -730,7 +774,9 @@ def parts_of(container: Any) -> list[Any]:
         return []
     if shape_of(type(container)) == KEYED:
         return [*dict.keys(container), *dict.values(container)]
-    return list(container) if type(container) is tuple else plain_items(container)
+    return (
+        list(tuple.__iter__(container)) if isinstance(container, tuple) else plain_items(container)
+    )
 
 
 def copied_part(part: Any, use: Use) -> Any:
