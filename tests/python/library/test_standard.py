@@ -13,6 +13,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable
 from concurrent import futures
+from contextlib import suppress
 from itertools import permutations
 from random import randrange, shuffle
 from typing import Any
@@ -22,6 +23,7 @@ import pytest
 import mazurka
 from mazurka import Atomic, explore
 from mazurka.python.library import REPLACEMENTS, local_namespace, steered
+from tests.python.threads import both
 
 ALGORITHMS = ("pop", "optimal", "qpor", "source", "naive")
 
@@ -1187,3 +1189,49 @@ def test_everything_is_put_back() -> None:
     before = [dict(vars(owner)) for owner in [*modules, *classes]]
     explore(lambda: threading.Event().set())
     assert [dict(vars(owner)) for owner in [*modules, *classes]] == before
+
+
+@pytest.mark.parametrize(
+    ("look", "change", "found"),
+    [
+        (repr, lambda thread: setattr(thread, "name", "u"), {"(t, initial)", "(u, initial)"}),
+        (repr, lambda thread: thread.setName("u"), {"(t, initial)", "(u, initial)"}),
+        (lambda thread: thread.getName(), lambda thread: setattr(thread, "name", "u"), {"t", "u"}),
+        (
+            lambda thread: thread.isDaemon(),
+            lambda thread: setattr(thread, "daemon", True),
+            {"False", "True"},
+        ),
+        (
+            lambda thread: thread.setDaemon(True),
+            lambda thread: setattr(thread, "daemon", False),
+            {"None True", "None False"},
+        ),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_the_name_of_a_thread_is_read_by_its_methods(
+    look: Callable[[Any], Any], change: Callable[[Any], Any], found: set[str]
+) -> None:
+    def program() -> str:
+        thread = threading.Thread(name="t")
+        seen: list[Any] = []
+        both(lambda: seen.append(look(thread)), lambda: change(thread))
+        after = f" {thread.daemon}" if seen[0] is None else ""
+        return str(seen[0]).removeprefix("<Thread").removesuffix(">") + after
+
+    assert set(explore(program).outcomes) == found
+
+
+def test_whether_a_thread_is_a_daemon_counts_when_it_is_started() -> None:
+    def program() -> bool:
+        thread = threading.Thread(target=int)
+
+        def become_daemon() -> None:
+            with suppress(RuntimeError):
+                thread.daemon = True
+
+        both(thread.start, become_daemon)
+        return thread.daemon
+
+    assert set(explore(program).outcomes) == {False, True}

@@ -518,3 +518,18 @@ def test_what_an_object_of_c_holds_is_read_with_it(look: Callable[[Any], Any]) -
     result = explore(program)
     assert result.verdict == "verified"
     assert set(result.outcomes) == {repr(look([0])), repr(look([1]))}
+
+
+class Empty:
+    v = 1
+
+
+@pytest.mark.parametrize("make", [Empty, threading.Thread])
+def test_a_copy_of_an_object_to_which_others_add_attributes_is_told(
+    make: Callable[[], Any],
+) -> None:
+    def program() -> None:
+        thing = make()
+        both(lambda: copy.copy(thing), lambda: setattr(thing, "name", "u"))
+
+    assert explore(program).verdict == "incomplete"

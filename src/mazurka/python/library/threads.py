@@ -10,6 +10,7 @@ from typing import Any
 
 from mazurka.python.check import RUNNING
 from mazurka.python.library.steering import MISSING, Patch
+from mazurka.python.memory.attributes import load_attribute, store_attribute
 from mazurka.python.primitives.threads import Handle, spawn
 from mazurka.python.runtime.standard_thread import (
     HASH,
@@ -77,6 +78,7 @@ def initialise(
 
 def start(self: Any) -> None:
     runtime = RUNNING.check.runtime
+    read_daemon(self)
     if is_plain_new_thread(self):
         begin_run(self, hook_takes)
         return
@@ -93,6 +95,13 @@ def start(self: Any) -> None:
     if isinstance(self, threading.Timer):
         self.function = runtime.callee(self.function)
     begin_run(self, hook_takes)
+
+
+def read_daemon(thread: Any) -> None:
+    """Before anything else is looked at, as this may be a step."""
+    may_change = "daemon" in RUNNING.check.changeable.names and in_execution()
+    if may_change and "_daemonic" in thread.__dict__:  # otherwise it was not initialised
+        load_attribute(thread, "daemon")
 
 
 def begin_afresh(thread: Any) -> None:
@@ -182,8 +191,32 @@ def show(self: Any) -> str:
     status = "initial"
     if runner is not None:
         status = "stopped" if runner.finished else "started"
-        status += " daemon" * self.daemon + f" {identity(runner)}"
-    return f"<{type(self).__name__}({self.name}, {status})>"
+    daemon = " daemon" if load_attribute(self, "daemon") else ""
+    number = "" if runner is None else f" {identity(runner)}"
+    return f"<{type(self).__name__}({load_attribute(self, 'name')}, {status}{daemon}{number})>"
+
+
+def reading(name: str, attribute: str) -> Patch:
+    """A method that gives an attribute, which threads may set."""
+    original = vars(threading.Thread)[name]
+
+    def get(self: Any) -> Any:
+        if in_execution():
+            load_attribute(self, attribute)
+        return original(self)
+
+    return Patch(threading.Thread, name, functools.wraps(original)(get))
+
+
+def storing(name: str, attribute: str) -> Patch:
+    original = vars(threading.Thread)[name]
+
+    def store(self: Any, value: Any) -> None:
+        if in_execution():
+            store_attribute(self, attribute, value)
+        original(self, value)
+
+    return Patch(threading.Thread, name, functools.wraps(original)(store))
 
 
 def stable_hash(self: Any) -> int:
@@ -300,6 +333,10 @@ PATCHES = [
     Patch(threading.Thread, "native_id", steered_identity("native_id")),
     Patch(threading.Thread, "daemon", property(original_properties["daemon"].fget, set_daemon)),
     Patch(threading.Thread, "__repr__", show),
+    reading("getName", "name"),
+    reading("isDaemon", "daemon"),
+    storing("setName", "name"),
+    storing("setDaemon", "daemon"),
     Patch(threading.Thread, "__hash__", stable_hash),
     Patch(threading, "current_thread", current_thread),
     Patch(threading, "get_ident", get_ident),

@@ -95,6 +95,7 @@ from mazurka.python.memory.containers import (
     pairs_of,
     parts_of,
     read_all,
+    read_length,
     runs_code,
     shown,
     stable,
@@ -387,14 +388,14 @@ def callee_for_builtin(function: Any) -> Any:
         return string_method(function)
     if kind is ContextVar:  # its values are those of the context that the thread runs in
         return partial(set_variable, function) if function.__name__ == "set" else function
-    if is_known(kind):
-        return function
-    if kind is Context and function.__name__ == "run":
-        return partial(run_in_context, owner)
     if function.__name__ == "__reduce_ex__" or (
         function.__name__ == "__reduce__" and kind in MOVERS
     ):
         return partial(call_reducing, function)
+    if is_known(kind):
+        return function
+    if kind is Context and function.__name__ == "run":
+        return partial(run_in_context, owner)
     replacement = replacement_for(function)
     return partial(call_opaque, function) if replacement is None else replacement
 
@@ -656,8 +657,11 @@ def call_reducing(function: Any, /, *arguments: Any) -> object:
         return count_now(thing).__reduce_ex__(*arguments)
     if type(thing) in MOVERS:  # the copy takes from the same ones
         objects.note_opaque("a copy of an iterator", thing)
-    if own_dict(thing) is not None:
+    own = own_dict(thing)
+    if own is not None:
         objects.dict_of(thing)
+        if not own:  # it is left out, so that nobody looks at it later
+            read_length(own)
     if is_coarse(type(thing)):  # a file in memory, say
         change_all(thing)
     if slots_of(type(thing)) and objects.is_shared(thing):
