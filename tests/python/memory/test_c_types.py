@@ -533,3 +533,17 @@ def test_a_copy_of_an_object_to_which_others_add_attributes_is_told(
         both(lambda: copy.copy(thing), lambda: setattr(thing, "name", "u"))
 
     assert explore(program).verdict == "incomplete"
+
+
+@pytest.mark.parametrize("is_made_before", [False, True])
+def test_what_is_written_to_a_file_may_come_to_another_one(is_made_before: bool) -> None:
+    def program() -> None:
+        below = io.BytesIO()
+        file = io.TextIOWrapper(below, write_through=True)
+        made = csv.writer(file)
+        both(
+            lambda: (made if is_made_before else csv.writer(file)).writerow([1, 2]),
+            lambda: below.getvalue(),
+        )
+
+    assert explore(program).verdict == "incomplete"

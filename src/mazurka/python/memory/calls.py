@@ -11,6 +11,7 @@ import csv
 import functools
 import gc
 import inspect
+import io
 import itertools
 import json.encoder
 import operator
@@ -905,6 +906,12 @@ def held_by(owner: Any) -> list[Any]:
 BOUND: Final = (BuiltinFunctionType, MethodType, MethodWrapperType)
 
 
+# Files that write to another one, which they hold.
+LAYERS: Final = (
+    io.TextIOWrapper, io.BufferedReader, io.BufferedWriter, io.BufferedRandom, io.BufferedRWPair,
+)  # fmt: skip
+
+
 def shared_among(things: list[Any]) -> list[Any]:
     """The containers and the objects of unknown kinds among some things that threads share."""
     objects = RUNNING.check.objects
@@ -921,6 +928,8 @@ def shared_among(things: list[Any]) -> list[Any]:
             kind = type(thing)
         if kind is memoryview:
             waiting.append(memory_of(thing))
+        if issubclass(kind, LAYERS):
+            waiting.extend(held_by(thing))
         if kind in ATOMS:
             continue
         is_container = shape_of(kind) != NO_CONTAINER
