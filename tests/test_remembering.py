@@ -418,6 +418,32 @@ def test_unseen_code_of_the_standard_library_ends_it() -> None:
     assert "Doubling" in result.unremembered
 
 
+@pytest.mark.parametrize("program", [with_objects, with_dicts, with_a_monitor])
+@pytest.mark.parametrize("algorithm", ["pop", "trust"])
+def test_a_failure_shows_what_a_run_found(program: Callable[[], object], algorithm: Any) -> None:
+    """None of what stands for values in executions that are computed."""
+    last = list(explore(program, algorithm=algorithm).outcomes)[-1]
+
+    def failing() -> None:
+        assert program() != last
+
+    run, computed = [
+        explore(failing, algorithm=algorithm, remember=on).failures[0] for on in (False, True)
+    ]
+    assert [step.action for step in computed.steps] == [step.action for step in run.steps]
+
+
+def test_keys_that_equal_others_are_not_computed() -> None:
+    """A dict shows the key that came first: here True or 1."""
+
+    def program() -> tuple[object, ...]:
+        known: dict[object, int] = {}
+        in_threads(lambda number: known.__setitem__(True if number == 1 else 1, 0))
+        return tuple(known)
+
+    assert found(explore(program, remember=True)) == found(explore(program))
+
+
 def test_a_failure_is_explained() -> None:
     def program() -> None:
         locks = [threading.Lock() for _ in range(2)]

@@ -86,6 +86,7 @@ def copy_of(event: Event) -> Event:
     copy.structure = event.structure
     copy.part = event.part
     copy.view = event.view
+    copy.is_vague = event.is_vague
     copy.choice = event.choice
     copy.alternatives = event.alternatives
     copy.place = event.place

@@ -319,7 +319,6 @@ class Walk(Steppers):
         base = contents.base
         if base.is_unknown():
             self.bases.append(base)
-        self.histories.count += 1
         kind = node.kind
         if kind >= READ_WHOLE:
             whole = self.values.all_seen_in(event.view)
@@ -330,7 +329,7 @@ class Walk(Steppers):
             ):
                 return False
             if kind != READ_WHOLE:
-                self.changes.setdefault((contents.key(), node), Change(event))
+                self.note_change(contents, node, event)
             return True
         length, is_there, value = self.values.seen_in(event.view)
         if kind >= INDEX_READ:
@@ -341,7 +340,25 @@ class Walk(Steppers):
             if kind != INDEX_READ or node.item >= length:
                 return True
             is_there = True
-        return note_item(contents, node.item, value if is_there else ABSENT)
+        return self.note_item(contents, node.item, value if is_there else ABSENT)
+
+    def note_change(self, contents: Contents, node: Node, event: Event) -> None:
+        key = (contents.key(), node)
+        if key not in self.changes:
+            self.changes[key] = Change(event)
+            self.histories.count += 1
+
+    def note_item(self, contents: Contents, item: int, seen: object) -> bool:
+        """An execution shows the value of an item; False if another one was known."""
+        known = contents.value(item)
+        is_kept = seen is ABSENT or key_of(seen) is not NOT_KEPT
+        if known is NOT_KEPT:
+            contents.base.values[item] = seen if is_kept else Opaque()
+            self.histories.count += 1
+            return True
+        if known is ABSENT or seen is ABSENT:
+            return known is seen
+        return isinstance(known, Opaque) or (is_kept and key_of(known) == key_of(seen))
 
     def forget_contents(self) -> None:
         for base in self.bases:
@@ -493,15 +510,3 @@ class Walk(Steppers):
         if event.kind == SPAWN:
             self.spawn(event.choice, None, None, NOT_KEPT)
         self.recent = walker
-
-
-def note_item(contents: Contents, item: int, seen: object) -> bool:
-    """An execution shows the value of an item; False if another one was known."""
-    known = contents.value(item)
-    is_kept = seen is ABSENT or key_of(seen) is not NOT_KEPT
-    if known is NOT_KEPT:
-        contents.base.values[item] = seen if is_kept else Opaque()
-        return True
-    if known is ABSENT or seen is ABSENT:
-        return known is seen
-    return isinstance(known, Opaque) or (is_kept and key_of(known) == key_of(seen))

@@ -82,10 +82,17 @@ def has_plain_data(event: Event) -> bool:
     if kind == AWAIT_PART:
         return False
     if kind >= FIRST_ON_PARTS:
-        return is_plain(event.second)
+        return is_certain_key(event.second)
     if kind == STORE:  # of what, the thread's history decides
         return True
     return all(is_plain(part) for part in (event.first, event.second))
+
+
+def is_certain_key(key: object) -> bool:
+    """A key that equals no key of another type: a dict shows the one that came first."""
+    if type(key) is tuple:
+        return all(is_certain_key(part) for part in key)
+    return key is None or type(key) in (int, str, bytes)
 
 
 def is_plain(data: object) -> bool:

@@ -476,6 +476,38 @@ class Pair(NamedTuple):
     other: int
 
 
+class ShownAsNamespace(SimpleNamespace):
+    def __repr__(self) -> str:
+        return "shown as " + super().__repr__()
+
+    def __eq__(self, other: object) -> bool:
+        return super().__eq__(other)
+
+
+@pytest.mark.parametrize("kind", [SimpleNamespace, ShownAsNamespace])
+@pytest.mark.parametrize(
+    "look",
+    [
+        lambda namespace: namespace.__repr__(),
+        lambda namespace: repr(namespace),
+        lambda namespace: namespace == SimpleNamespace(v=0),
+        lambda namespace: namespace.__eq__(SimpleNamespace(v=0)),
+    ],
+)
+def test_attributes_of_a_namespace_that_is_looked_at_as_a_whole(
+    kind: type[SimpleNamespace], look: Callable[[object], object]
+) -> None:
+    def program() -> object:
+        shared = kind(v=0)
+        found: list[object] = []
+
+        both(lambda: setattr(shared, "v", 1), lambda: found.append(look(shared)))
+        return found[0]
+
+    result = explore(program)
+    assert result.verdict == "incomplete" or len(result.outcomes) == 2
+
+
 class Namespace(SimpleNamespace):
     pass
 

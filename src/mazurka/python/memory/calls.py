@@ -104,6 +104,7 @@ from mazurka.python.memory.containers import (
     takes_steps,
     taking,
     truth,
+    use_opaque,
     users_iterator,
     users_reversed,
     view_method,
@@ -563,7 +564,11 @@ def call_on_copy(function: Any, *arguments: Any) -> object:
     """Show or compare an object of C, by a method of its class: what it holds is read."""
     use = Use(SHOWN_BY if function.__name__ in SHOWN_BY else COMPARED_BY)
     owner = function.__self__
-    copy = copied_holder(owner, use) if isinstance(owner, HOLDERS) else copied(owner, use)
+    if isinstance(owner, HOLDERS):  # a method of the user's may have called this one
+        use_opaque(owner, function.__name__)
+        copy = copied_holder(owner, use)
+    else:
+        copy = copied(owner, use)
     plain = getattr(function.__objclass__, function.__name__)
     result: object = plain(copy, *[copied(argument, use) for argument in arguments])
     use.end()

@@ -704,6 +704,9 @@ def copied_holder(value: Any, use: Use) -> Any:
         same = all(part is old for part, old in zip(parts, value, strict=True))
         return value if same else tuple.__new__(kind, parts)
     if issubclass(kind, SimpleNamespace):
+        objects = RUNNING.check.objects
+        if objects.is_shared(value):
+            objects.note_opaque("the use of __dict__ as a whole", value)
         use.copies[id(value)] = copy = SimpleNamespace.__new__(kind)
         held = {name: copied_part(part, use) for name, part in vars(value).items()}
         vars(copy).update(held)
