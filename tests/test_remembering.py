@@ -2,9 +2,12 @@
 to say: tests/conformance, tests/oracles.)"""
 
 import contextlib
+import logging
 import queue
 import random
+import sys
 import threading
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -13,6 +16,7 @@ import pytest
 
 from mazurka import Atomic, explore, spawn
 from mazurka.api import explore_tasks
+from mazurka.engine import remembered
 from mazurka.engine.histories import NOT_KEPT, key_of
 from mazurka.engine.result import Result
 from mazurka.engine.task import Task
@@ -431,6 +435,102 @@ def test_a_failure_shows_what_a_run_found(program: Callable[[], object], algorit
         explore(failing, algorithm=algorithm, remember=on).failures[0] for on in (False, True)
     ]
     assert [step.action for step in computed.steps] == [step.action for step in run.steps]
+
+
+def with_random_numbers() -> object:
+    """One stream for all threads: what one draws depends on how often others have."""
+    random.seed(3)
+    drawn: list[int] = []
+    in_threads(lambda _: drawn.append(random.randint(0, 99)), 3)
+    return tuple(drawn)
+
+
+def with_an_ordered_dict() -> object:
+    table = OrderedDict.fromkeys(range(3), 0)
+
+    def work(number: int) -> None:
+        if number < 3:
+            with contextlib.suppress(KeyError):
+                table.move_to_end(number - 1)
+        else:
+            table.popitem(last=False)
+
+    in_threads(work, 3)
+    return tuple(table)
+
+
+def with_a_loop_over_a_dict() -> object:
+    table = {1: 1, 2: 2}
+    met: list[object] = []
+
+    def work(number: int) -> None:
+        if number == 1:
+            try:
+                met.extend([key for key in table])  # noqa: C416 (by steps)
+            except RuntimeError:
+                met.append("changed")
+        elif number == 2:
+            table.pop(1)
+        else:
+            table[3] = 3
+
+    in_threads(work, 3)
+    return tuple(met)
+
+
+def with_a_loop_over_a_deque() -> object:
+    """Python minds that something was put in and taken out, though the deque is as it was."""
+    jobs = deque([0, 0])
+    met: list[object] = []
+
+    def work(number: int) -> None:
+        if number == 1:
+            try:
+                for job in jobs:
+                    met.append(job)
+            except RuntimeError:
+                met.append("changed")
+        else:
+            jobs.append(0)
+            jobs.popleft()
+
+    in_threads(work)
+    return tuple(met)
+
+
+def with_a_setting() -> object:
+    logger = logging.getLogger("remembered")
+    seen: list[bool] = []
+
+    def work(number: int) -> None:
+        if number < 3:
+            logging.disable(number * 10)
+        else:
+            seen.append(logger.isEnabledFor(logging.INFO))
+
+    in_threads(work, 3)
+    logging.disable(0)
+    return tuple(seen)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        with_random_numbers,
+        with_an_ordered_dict,
+        with_a_loop_over_a_dict,
+        with_a_loop_over_a_deque,
+        with_a_setting,
+    ],
+)
+@pytest.mark.parametrize("algorithm", ["pop", "trust"])
+def test_what_depends_on_more_than_values_is_run(
+    program: Callable[[], object], algorithm: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remembered, "FIRST_ONES", 0)  # nothing is found out by runs
+    monkeypatch.setattr(remembered, "EVERY", sys.maxsize)
+    run = explore(program, algorithm=algorithm)
+    assert found(explore(program, algorithm=algorithm, remember=True)) == found(run)
 
 
 def test_keys_that_equal_others_are_not_computed() -> None:

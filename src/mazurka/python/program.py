@@ -341,7 +341,7 @@ class PythonProgram(Program):
     def remembers(self, event: Event) -> bool:
         locations = self.runtime.names.locations
         return has_plain_data(event) and (
-            event.location < 0 or is_seen_wholly(locations[event.location])
+            event.location < 0 or is_seen_wholly(self.check, locations[event.location])
         )
 
     def maker(self, location: int) -> int:

@@ -1,7 +1,7 @@
 """Which executions of Python programs can be computed (engine/remembered.py): those of which all is
 known that may matter. Everything else is run."""
 
-from collections import OrderedDict, defaultdict, deque
+from collections import defaultdict, deque
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Final
 
@@ -38,7 +38,7 @@ SEEN_WHOLLY: Final = (
 )  # fmt: skip
 
 # Containers of which operations do what their kind says: no item is too large for them, say.
-CONTAINERS: Final = (list, dict, set, deque, defaultdict, OrderedDict)
+CONTAINERS: Final = (list, dict, set, deque, defaultdict)
 
 TIMEOUTS_LAST: Final = "timeouts come last, which depends on all that the threads do"
 SYNC: Final = "accesses are no steps with granularity='sync'"
@@ -66,9 +66,14 @@ def why_unremembered(check: Check, is_put_back: bool) -> str:
     return next((why for holds, why in reasons if holds), runtime.hidden)
 
 
-def is_seen_wholly(location: Location) -> bool:
+def is_seen_wholly(check: Check, location: Location) -> bool:
+    """Whether the value of a location is all that there is. A setting of the process has no value:
+    it is only known that it was changed."""
     if location.cell_type is Contents:
         return location.holds in CONTAINERS
+    owner = location.owner
+    if owner is not None and owner is check.objects.record_of(check.calls.process).identity:
+        return False
     return location.cell_type in SEEN_WHOLLY
 
 

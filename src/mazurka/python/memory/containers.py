@@ -280,12 +280,16 @@ def announce(kind: int, contents: Contents, item: int, key: object) -> None:
         runtime.perform(kind, contents, item, key)
 
 
-def read_all(container: object) -> None:
+# Said with a read by an iterator: what it gives next depends on more than on what is there.
+BY_AN_ITERATOR: Final = object()
+
+
+def read_all(container: object, how: object = None) -> None:
     if note_whole(container):
         return
     contents = RUNNING.check.objects.contents_of(container)
     if contents is not None:
-        announce(READ_WHOLE, contents, -1, None)
+        announce(READ_WHOLE, contents, -1, how)
     else:
         note_use_of_items("read", container)
 
@@ -333,12 +337,12 @@ def change_all(container: object) -> None:
         objects.save_contents(container)
 
 
-def read_length(container: object) -> None:
+def read_length(container: object, how: object = None) -> None:
     if note_whole(container):
         return
     contents = RUNNING.check.objects.contents_of(container)
     if contents is not None:
-        announce(LENGTH, contents, -1, None)
+        announce(LENGTH, contents, -1, how)
     else:
         note_use_of_items("read", container)
 
@@ -1214,12 +1218,12 @@ class StepwiseIterator(ItemIterator):
         super().__init__(is_users)
         self.owner = owner
         self.look = look_for(type(items))
-        self.look(owner)
+        self.look(owner, BY_AN_ITERATOR)
         self.items: Iterator[Any] = reversed(items) if is_reversed else iter(items)
 
     def take(self, is_seen: bool) -> object:
         if is_seen:
-            self.look(self.owner)
+            self.look(self.owner, BY_AN_ITERATOR)
         return next(self.items)
 
     def __length_hint__(self) -> int:
@@ -1283,7 +1287,7 @@ def users_reversed(value: Any) -> Any:
     return StepwiseIterator(value, value, True, True)
 
 
-def look_for(kind: type) -> Callable[[object], None]:
+def look_for(kind: type) -> Callable[[object, object], None]:
     """How an iterator looks at a dict, set or deque, or at that of a view."""
     if kind in VIEWS:
         return read_length if VIEWS[kind] == "keys" else read_all
