@@ -14,10 +14,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from benchmarks.ordinary import Buffer
 from mazurka import Atomic, explore, spawn
 from mazurka.api import explore_tasks
 from mazurka.engine import remembered
 from mazurka.engine.histories import NOT_KEPT, key_of
+from mazurka.engine.parts import ABSENT, Base, Contents
 from mazurka.engine.result import Result
 from mazurka.engine.task import Task
 from mazurka.python.check import RUNNING
@@ -166,30 +168,8 @@ def with_a_condition() -> tuple[int, ...]:
     return tuple(taken)
 
 
-class Buffer:
-    def __init__(self) -> None:
-        self.items: list[int] = []
-        self.room = 1
-        self.changed = threading.Condition()
-
-    def put(self, item: int) -> None:
-        with self.changed:
-            while len(self.items) >= self.room:
-                self.changed.wait()
-            self.items.append(item)
-            self.changed.notify_all()
-
-    def get(self) -> int:
-        with self.changed:
-            while not self.items:
-                self.changed.wait()
-            item = self.items.pop(0)
-            self.changed.notify_all()
-            return item
-
-
 def with_a_monitor() -> tuple[int, ...]:
-    buffer = Buffer()
+    buffer = Buffer(1)
     taken: list[int] = []
 
     def work(number: int) -> None:
@@ -531,6 +511,17 @@ def test_what_depends_on_more_than_values_is_run(
     monkeypatch.setattr(remembered, "EVERY", sys.maxsize)
     run = explore(program, algorithm=algorithm)
     assert found(explore(program, algorithm=algorithm, remember=True)) == found(run)
+
+
+def test_what_is_done_to_a_container_is_undone() -> None:
+    """Also the order in which its items came and went."""
+    contents = Contents(Base())
+    before = contents.key()
+    undos = [contents.put_item(1, "one", 1), contents.put_item(1, ABSENT, -1)]
+    assert contents.key() != before
+    for undo in reversed(undos):
+        undo.undo()
+    assert contents.key() == before
 
 
 def test_keys_that_equal_others_are_not_computed() -> None:
