@@ -622,12 +622,14 @@ MUTANTS = [
         "        if location in self.histories.judged:\n            return False\n",
         "",
         REMEMBERED,
+        "operations that look at such a location are not computed anyway",
     ),
     Mutant(
         "engine/walk.py",
         "            elif node.judges and location in self.vague:\n                return False\n",
         "",
         REMEMBERED,
+        "whose mode depends on the value is stopped where that is asked; others only hand it on",
     ),
     Mutant(
         "engine/walk.py",
